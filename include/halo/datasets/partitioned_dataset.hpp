@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "halo/base/ids.hpp"
+
+namespace halo::datasets {
+
+// A partitioned dataset is a folder of global arrays; part k owns the nodes [part_offsets[k], part_offsets[k + 1]).
+//
+//   partition.json      the manifest below, written last: a folder without it is unfinished
+//   part_offsets.npy    int64 [K + 1]
+//   tile_offsets.npy    int64 [tiles + 1]   node ids; a tile never crosses a part or its interior / boundary line
+//   group_offsets.npy   int64 [groups + 1]  tile numbers; a group never crosses them either
+//   checksums.npy       uint64 [sliced files, K] XXH3-64 of the bytes of each part's slice, rows in the order of `files`
+//   indptr.npy          int64 [N + 1]       in-edges; slice of part k: its nodes + 1
+//   indices.npy         int32 (int64 where N > 2^31 - 1) [E], each row ascending
+//   edge_weight.npy     float32 [E]         only where weighted
+//   out_indptr.npy, out_indices.npy, out_edge_weight.npy   only where not symmetric
+//   features.npy        float32 [N, F]
+//   labels.npy          int32 [N], -1 unknown
+//   split.npy           uint8 [N]: Split
+//   original_id.npy     int64 [N]
+
+inline constexpr int kPartitionFormatVersion = 1;
+inline constexpr const char* kManifestName = "partition.json";
+
+enum class Split : std::uint8_t { kNone = 0, kTrain = 1, kValidation = 2, kTest = 3 };
+
+/// One sliced file of the folder, as the manifest records it.
+struct PartitionedFile {
+  std::string name;               ///< "indices.npy"
+  std::string dtype;              ///< NumPy's, "<i4"
+  std::vector<std::int64_t> shape;
+  std::int64_t bytes = 0;         ///< whole file, header included
+  std::int64_t checksum_row = 0;  ///< row of checksums.npy
+};
+
+struct PartitionManifest {
+  int format_version = kPartitionFormatVersion;
+  std::string name;               ///< of the dataset
+  NodeId num_nodes = 0;
+  EdgeId num_edges = 0;           ///< entries of indices.npy
+  std::int64_t feature_cols = 0;
+  std::int32_t num_classes = 0;
+  std::string task = "node_classification";
+  bool symmetric = true;
+  bool weighted = false;
+  PartId parts = 0;
+  std::int64_t tile_rows = 0;
+  std::int64_t tiles_per_group = 0;
+  std::int64_t train_nodes = 0, val_nodes = 0, test_nodes = 0;
+  std::string run_id;             ///< XXH3-128 over all checksums, hex: names this very partitioning
+  std::map<std::string, PartitionedFile> files;             ///< by name; the sliced ones
+  std::map<std::string, std::string> whole_file_checksums;  ///< XXH3-64, hex, of the unsliced .npy files
+  nlohmann::json options;         ///< how gnn_partition was called, seed and METIS version included
+  nlohmann::json quality;         ///< the report of gnn_partition
+};
+
+nlohmann::json to_json(const PartitionManifest& manifest);
+/// Writes partition.json under a temporary name, flushes, renames.
+void write_manifest(const std::filesystem::path& folder, const PartitionManifest& manifest);
+/// Reads and checks partition.json and that every file it names is there with the recorded length. InputError says what is
+/// wrong: no folder, an unfinished one, another format version, a missing or cut file.
+PartitionManifest read_manifest(const std::filesystem::path& folder);
+
+/// Checksum of a slice's bytes, as in checksums.npy.
+std::uint64_t slice_checksum(const void* data, std::size_t bytes);
+/// Parses what read_manifest reads, without touching other files (rank 0 reads the text once for all).
+PartitionManifest parse_manifest(const std::string& text, const std::filesystem::path& folder);
+
+}  // namespace halo::datasets

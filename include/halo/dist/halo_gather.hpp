@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "halo/base/matrix_view.hpp"
+#include "halo/dist/halo_plan.hpp"
+
+namespace halo::dist {
+
+/// How halo rows travel; the result is the same bits.
+enum class Transport {
+  kNonblocking,   ///< MPI_Ineighbor_alltoallv, the default
+  kBlocking,      ///< MPI_Neighbor_alltoallv
+  kPointToPoint,  ///< MPI_Irecv / MPI_Isend
+};
+/// "nonblocking", "blocking", "p2p"; InputError on anything else.
+Transport parse_transport(const std::string& name);
+const char* to_string(Transport transport);
+
+/// Figures of one gather direction since the last reset.
+struct GatherStatistics {
+  std::int64_t bytes_sent = 0;
+  std::int64_t gathers = 0;
+  double waited_seconds = 0.0;   ///< inside finish() (and start() of the blocking transport)
+};
+
+/// The one communication primitive: fills the halo rows of a matrix from their owners. start() packs and posts, finish() waits;
+/// in between the owned rows may be read but nothing of the matrix written. Counts are in rows (a row datatype), so only the number of
+/// rows must stay below 2^31. Ranks without neighbours take part as everyone else.
+template <typename Real>
+class HaloGather {
+ public:
+  /// Collective. The plan is copied; `max_cols` sizes the send buffer, so that start() allocates nothing.
+  HaloGather(const mpi::Communicator& communicator, const HaloPlan& plan, Transport transport, std::int64_t max_cols);
+  ~HaloGather();
+  HaloGather(HaloGather&&) noexcept;
+  HaloGather& operator=(HaloGather&&) noexcept;
+
+  /// Collective. x: [owned + halo x d], contiguous (stride == cols), d <= max_cols. `threads` pack.
+  void start(MatrixView<Real> x, int threads);
+  /// Local: lets the MPI library make progress. Cheap enough to call between tiles.
+  void poke();
+  /// Collective: on return the halo rows of the started matrix hold their owners' rows.
+  void finish();
+
+  const GatherStatistics& statistics() const;
+  void reset_statistics();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace halo::dist

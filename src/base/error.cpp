@@ -1,0 +1,28 @@
+#include "halo/base/error.hpp"
+
+#include <fmt/format.h>
+
+namespace halo {
+namespace {
+
+std::string format_problem(const InputProblem& problem) {
+  std::string text = problem.what;
+  const auto add = [&text](const char* name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("\n  {:<9} {}", name, value);
+  };
+  add("where:", problem.where);
+  add("found:", problem.found);
+  add("expected:", problem.expected);
+  add("next:", problem.next);
+  return text;
+}
+
+}  // namespace
+
+InputError::InputError(const InputProblem& problem) : Error(format_problem(problem)) {}
+
+ExitStatus exit_status_of(const std::exception& error) {
+  return dynamic_cast<const InputError*>(&error) != nullptr ? ExitStatus::kBadInput : ExitStatus::kFailure;
+}
+
+}  // namespace halo
