@@ -31,11 +31,12 @@ VectorIsa choose_isa() {
   for (const VectorIsa isa : {VectorIsa::kPortable, VectorIsa::kAvx2, VectorIsa::kAvx512}) {
     if (std::string_view(wish) == to_string(isa) && isa <= best) return isa;
   }
-  throw InputError({.what = "cannot use the wanted vector instructions",
-                    .where = "environment variable HALO_ISA",
-                    .found = wish,
-                    .expected = std::string("portable, avx2 or avx512, at most ") + to_string(best) + " on this CPU",
-                    .next = "unset HALO_ISA"});
+  throw InputError(
+      {.what = "cannot use the wanted vector instructions",
+       .where = "environment variable HALO_ISA",
+       .found = wish,
+       .expected = std::string("portable, avx2 or avx512, at most ") + to_string(best) + " on this CPU",
+       .next = "unset HALO_ISA"});
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ std::vector<int> usable_cpus() {
   if (sched_getaffinity(0, sizeof(set), &set) != 0) return {0};
   std::vector<int> cpus;
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+    if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
   }
   return cpus;
 }

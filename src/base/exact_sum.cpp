@@ -9,18 +9,18 @@ namespace {
 
 __extension__ using Wide = __int128;  // GCC and Clang; -Wpedantic wants the marker
 
-// Adding and subtracting 1.5 2^52 rounds a double below 2^51 to an integer (ties to even) in every build that keeps
-// IEEE semantics, and the compiler can vectorise it, which it cannot for std::nearbyint with AVX2.
+// Adding and subtracting 1.5 2^52 rounds a double below 2^51 to an integer (ties to even) in every build that
+// keeps IEEE semantics, and the compiler can vectorise it, which it cannot for std::nearbyint with AVX2.
 constexpr double kRounder = 0x1.8p52;
 
 #if defined(__x86_64__)
-#define HALO_CLONES __attribute__((target_clones("avx512dq", "avx2", "default")))
+#define HALO_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define HALO_CLONES
 #endif
 
-HALO_CLONES std::int64_t add_limbs(const double* terms, std::int64_t count, std::int64_t* l0, std::int64_t* l1,
-                                   std::int64_t* l2) {
+HALO_CLONES std::int64_t add_limbs(const double* terms, std::int64_t count, std::int64_t* l0,
+                                   std::int64_t* l1, std::int64_t* l2) {
   std::int64_t bad = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const bool good = std::abs(terms[i]) < kExactLimit;  // false for NaN
@@ -41,7 +41,8 @@ HALO_CLONES std::int64_t add_limbs(const double* terms, std::int64_t count, std:
 }  // namespace
 
 template <typename Real>
-void exact_add(std::span<const Real> terms, std::int64_t begin, std::int64_t sums, std::span<std::int64_t> limbs) {
+void exact_add(std::span<const Real> terms, std::int64_t begin, std::int64_t sums,
+               std::span<std::int64_t> limbs) {
   assert(static_cast<std::int64_t>(limbs.size()) == exact_limb_count(sums));
   constexpr std::int64_t kBlock = 512;
   std::array<double, kBlock> block;
@@ -67,8 +68,8 @@ void exact_values(std::span<const std::int64_t> limbs, std::span<Real> values) {
   assert(static_cast<std::int64_t>(limbs.size()) == exact_limb_count(sums));
   const bool bad = limbs.back() != 0;
   for (std::int64_t i = 0; i < sums; ++i) {
-    // The limbs overlap, and sums in which l0 cancels live in l1 and l2: add them as one wide integer in units of 2^-88
-    // where that fits, so that the value is rounded once.
+    // The limbs overlap, and sums in which l0 cancels live in l1 and l2: add them as one wide integer in
+    // units of 2^-88 where that fits, so that the value is rounded once.
     const std::int64_t* const l = limbs.data() + i;
     const Wide low = static_cast<Wide>(l[sums]) * (Wide{1} << 40) + static_cast<Wide>(l[2 * sums]);
     constexpr std::int64_t kFits = std::int64_t{1} << 44;  // l0 2^80 stays below 2^124

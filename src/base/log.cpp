@@ -15,7 +15,8 @@ void set_up_log(const std::string& level, const std::string& tag) {
                       .expected = "trace, debug, info, warn, error or off",
                       .next = ""});
   }
-  auto logger = std::make_shared<spdlog::logger>("halo", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>("halo", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   logger->set_level(parsed);
   logger->set_pattern(tag.empty() ? "[%H:%M:%S] %^%l%$ %v" : "[%H:%M:%S] [" + tag + "] %^%l%$ %v");
   spdlog::set_default_logger(std::move(logger));

@@ -16,8 +16,8 @@ constexpr std::uint64_t mix64(std::uint64_t z) {
 
 inline constexpr std::uint64_t kGoldenGamma = 0x9E3779B97F4A7C15U;
 
-/// Random numbers without state: each word is a function of (seed, epoch, operation, original node id, column)
-/// alone, so it does not depend on which rank or thread asks, nor when.
+/// Random numbers without state: each word is a function of (seed, epoch, operation, original node id,
+/// column) alone, so it does not depend on which rank or thread asks, nor when.
 class CounterRng {
  public:
   CounterRng(std::uint64_t seed, std::uint64_t epoch, std::uint64_t operation)

@@ -9,8 +9,8 @@ namespace halo {
 /// Vector instruction sets the hot kernels are written for, worst first.
 enum class VectorIsa { kPortable, kAvx2, kAvx512 };
 
-/// Best instruction set of this CPU. The environment variable HALO_ISA (portable, avx2, avx512) lowers it, for tests
-/// and for machines of mixed kinds; asking for more than the CPU has is an InputError.
+/// Best instruction set of this CPU. The environment variable HALO_ISA (portable, avx2, avx512) lowers it,
+/// for tests and for machines of mixed kinds; asking for more than the CPU has is an InputError.
 VectorIsa vector_isa();
 const char* to_string(VectorIsa isa);
 

@@ -21,8 +21,8 @@ struct MatrixView {
       : data(data_), rows(rows_), cols(cols_), stride(stride_) {}
   /// A view of non-const elements is also a view of const ones.
   template <typename U>
-    requires(std::is_same_v<T, const U>)
-  MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor): as std::span
+  requires(std::is_same_v<T, const U>)
+      MatrixView(const MatrixView<U>& other)  // NOLINT(google-explicit-constructor): as std::span
       : MatrixView(other.data, other.rows, other.cols, other.stride) {}
 
   T* row(std::int64_t r) const { return data + r * stride; }

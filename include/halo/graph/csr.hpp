@@ -8,8 +8,8 @@
 
 namespace halo::graph {
 
-/// Compressed sparse rows of a whole graph: the neighbours of node i are indices[indptr[i] .. indptr[i + 1]), ascending.
-/// As in-edges, row i holds the sources j of the edges j -> i (the in-neighbours N(i)).
+/// Compressed sparse rows of a whole graph: the neighbours of node i are indices[indptr[i] .. indptr[i + 1]),
+/// ascending. As in-edges, row i holds the sources j of the edges j -> i (the in-neighbours N(i)).
 struct Csr {
   std::vector<EdgeId> indptr{0};
   std::vector<NodeId> indices;
@@ -24,8 +24,9 @@ struct Csr {
   }
 };
 
-/// In-edge rows of the edges sources[e] -> targets[e] (`weights` empty or one each): counting sort by target, then each row
-/// sorted by source. Throws Error on an id outside [0, num_nodes) or arrays of unequal length. Duplicate edges are kept.
+/// In-edge rows of the edges sources[e] -> targets[e] (`weights` empty or one each): counting sort by target,
+/// then each row sorted by source. Throws Error on an id outside [0, num_nodes) or arrays of unequal length.
+/// Duplicate edges are kept.
 Csr build_in_edges(NodeId num_nodes, std::span<const NodeId> sources, std::span<const NodeId> targets,
                    std::span<const float> weights = {});
 

@@ -7,13 +7,15 @@
 
 namespace halo::graph {
 
+struct Csr;
+
 /// Rows of owned nodes with neighbours in local ids. Each row is in the order of the *global* node ids of its
 /// neighbours, so that sums over it are the same on any rank.
 struct Adjacency {
-  std::vector<EdgeId> indptr{0};    ///< owned + 1
-  std::vector<LocalId> columns;     ///< < owned: owned node; else halo node
-  std::vector<float> weights;       ///< one for each column; empty: every edge weighs 1
-  LocalId halo = 0;                 ///< halo nodes of this direction; columns are < owned + halo
+  std::vector<EdgeId> indptr{0};  ///< owned + 1
+  std::vector<LocalId> columns;   ///< < owned: owned node; else halo node
+  std::vector<float> weights;     ///< one for each column; empty: every edge weighs 1
+  LocalId halo = 0;               ///< halo nodes of this direction; columns are < owned + halo
 };
 
 /// Rows [rows.begin, rows.end) of local ids, at most `tile_rows` of the dataset; never crosses a part.
@@ -24,9 +26,9 @@ struct Tile {
 /// A run of consecutive tiles of one part: what a thread takes, and what one exact reduction term sums over.
 struct TileGroup {
   std::int32_t first_tile = 0;
-  std::int32_t last_tile = 0;   ///< one past
-  bool interior_in = true;      ///< no column of `in` is a halo node: can be computed while the halo is in flight
-  bool interior_out = true;     ///< the same for `out`
+  std::int32_t last_tile = 0;  ///< one past
+  bool interior_in = true;  ///< no column of `in` is a halo node: can be computed while the halo is in flight
+  bool interior_out = true;  ///< the same for `out`
 };
 
 /// One rank's share of the graph: rows of its owned nodes, in local ids.
@@ -38,12 +40,13 @@ struct LocalGraph {
   EdgeId global_edges = 0;
   NodeId first_node = 0;
   LocalId owned = 0;
-  bool symmetric = true;                ///< then out_edges() is `in`
-  Adjacency in;                         ///< N(i): sources of the edges into i
-  Adjacency out_if_directed;            ///< M(j): targets of the edges out of j; unused where symmetric
-  std::vector<NodeId> original_id;      ///< owned: the user's id, key of every random number
-  std::vector<float> in_degree;         ///< owned: number (sum of weights) of in-edges, global, loops included
-  std::vector<float> loop_to_add;       ///< owned: 1, or 0 where the graph has the loop i -> i already (GCN adds the rest)
+  bool symmetric = true;            ///< then out_edges() is `in`
+  Adjacency in;                     ///< N(i): sources of the edges into i
+  Adjacency out_if_directed;        ///< M(j): targets of the edges out of j; unused where symmetric
+  std::vector<NodeId> original_id;  ///< owned: the user's id, key of every random number
+  std::vector<float> in_degree;     ///< owned: number (sum of weights) of in-edges, global, loops included
+  std::vector<float>
+      loop_to_add;  ///< owned: 1, or 0 where the graph has the loop i -> i already (GCN adds the rest)
   std::vector<Tile> tiles;
   std::vector<TileGroup> groups;
 
@@ -55,9 +58,8 @@ void set_degrees(LocalGraph& graph);
 /// Fills interior_in / interior_out of every group from the columns.
 void mark_interior_groups(LocalGraph& graph);
 
-/// The whole of a small graph on one rank, cut into tiles of `tile_rows` and groups of `tiles_per_group`: for tests and
-/// for runs without MPI. original_id is the identity.
-struct Csr;
+/// The whole of a small graph on one rank, cut into tiles of `tile_rows` and groups of `tiles_per_group`: for
+/// tests and for runs without MPI. original_id is the identity.
 LocalGraph whole_graph(const Csr& in_edges, std::int64_t tile_rows, std::int32_t tiles_per_group);
 
 }  // namespace halo::graph
