@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "halo/base/cpu.hpp"
+#include "handle.hpp"
+
+namespace halo::mpi {
+
+std::string error_text(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return fmt::format("error code {}", code);
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+void check(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  int rank = -1;
+  if (is_running()) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  throw MpiError(
+      fmt::format("{} failed on rank {} on host {}: {}", call, rank, host_name(), error_text(code)));
+}
+
+bool is_running() {
+  int initialised = 0;
+  int finalised = 0;
+  MPI_Initialized(&initialised);
+  MPI_Finalized(&finalised);
+  return initialised != 0 && finalised == 0;
+}
+
+bool RequestSet::test() {
+  int done = 1;
+  if (!requests_.empty()) {
+    check(MPI_Testall(to_count(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE),
+          "MPI_Testall");
+  }
+  if (done != 0) requests_.clear();
+  return done != 0;
+}
+
+void RequestSet::wait() {
+  if (requests_.empty()) return;
+  check(MPI_Waitall(to_count(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  requests_.clear();
+}
+
+RequestSet::~RequestSet() {
+  if (requests_.empty() || guard_.unwinding() || !is_running()) return;
+  MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+}
+
+}  // namespace halo::mpi
