@@ -67,6 +67,22 @@ class NpyWriter {
 /// NumPy's name of a C++ type, little-endian: dtype_of<float>() == "<f4".
 template <typename T>
 const char* dtype_of();
+template <>
+const char* dtype_of<float>();
+template <>
+const char* dtype_of<double>();
+template <>
+const char* dtype_of<std::int8_t>();
+template <>
+const char* dtype_of<std::int32_t>();
+template <>
+const char* dtype_of<std::int64_t>();
+template <>
+const char* dtype_of<std::uint8_t>();
+template <>
+const char* dtype_of<std::uint32_t>();
+template <>
+const char* dtype_of<std::uint64_t>();
 
 /// Writes a whole array.
 template <typename T>
