@@ -63,14 +63,14 @@ void exact_merge(std::span<const std::int64_t> from, std::span<std::int64_t> int
 }
 
 template <typename Real>
-void exact_values(std::span<const std::int64_t> limbs, std::span<Real> values) {
-  const auto sums = static_cast<std::int64_t>(values.size());
+void exact_values(std::span<const std::int64_t> limbs, std::int64_t begin, std::int64_t sums,
+                  std::span<Real> values) {
   assert(static_cast<std::int64_t>(limbs.size()) == exact_limb_count(sums));
   const bool bad = limbs.back() != 0;
-  for (std::int64_t i = 0; i < sums; ++i) {
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(values.size()); ++i) {
     // The limbs overlap, and sums in which l0 cancels live in l1 and l2: add them as one wide integer in
     // units of 2^-88 where that fits, so that the value is rounded once.
-    const std::int64_t* const l = limbs.data() + i;
+    const std::int64_t* const l = limbs.data() + begin + i;
     const Wide low = static_cast<Wide>(l[sums]) * (Wide{1} << 40) + static_cast<Wide>(l[2 * sums]);
     constexpr std::int64_t kFits = std::int64_t{1} << 44;  // l0 2^80 stays below 2^124
     double value;
@@ -86,7 +86,9 @@ void exact_values(std::span<const std::int64_t> limbs, std::span<Real> values) {
 
 template void exact_add<float>(std::span<const float>, std::int64_t, std::int64_t, std::span<std::int64_t>);
 template void exact_add<double>(std::span<const double>, std::int64_t, std::int64_t, std::span<std::int64_t>);
-template void exact_values<float>(std::span<const std::int64_t>, std::span<float>);
-template void exact_values<double>(std::span<const std::int64_t>, std::span<double>);
+template void exact_values<float>(std::span<const std::int64_t>, std::int64_t, std::int64_t,
+                                  std::span<float>);
+template void exact_values<double>(std::span<const std::int64_t>, std::int64_t, std::int64_t,
+                                   std::span<double>);
 
 }  // namespace halo

@@ -30,7 +30,7 @@ Limbs limbs_of(const std::vector<Real>& terms) {
 template <typename Real>
 Real value_of(const Limbs& limbs) {
   Real value = 0;
-  exact_values<Real>(limbs, std::span(&value, 1));
+  exact_values<Real>(limbs, 0, 1, std::span(&value, 1));
   return value;
 }
 
@@ -88,8 +88,12 @@ TEST_CASE("many sums at once, added in pieces at an offset") {
   exact_add<float>(std::span<const float>(terms).first(700), 0, kSums, pieces);
   CHECK(pieces == whole);
   std::vector<float> values(kSums);
-  exact_values<float>(whole, values);
-  CHECK(values == terms);  // one term each, none below 2^-64: nothing lost
+  exact_values<float>(whole, 0, kSums, values);
+  CHECK(values == terms);
+  std::vector<float> some(3);
+  exact_values<float>(whole, 900, kSums, some);
+  CHECK(some == std::vector<float>(terms.begin() + 900, terms.begin() + 903));
+  // One term each, none below 2^-64: nothing lost
 }
 
 TEST_CASE("a term that is not finite or too large turns every sum into NaN") {
@@ -99,7 +103,7 @@ TEST_CASE("a term that is not finite or too large turns every sum into NaN") {
     const std::vector<float> terms = {1.0F, bad};
     exact_add<float>(terms, 0, 2, limbs);
     std::vector<float> values(2);
-    exact_values<float>(limbs, values);
+    exact_values<float>(limbs, 0, 2, values);
     CHECK(std::isnan(values[0]));
     CHECK(std::isnan(values[1]));
   }

@@ -33,8 +33,10 @@ void exact_add(std::span<const Real> terms, std::int64_t begin, std::int64_t sum
 /// into += from, both limbs of the same sums.
 void exact_merge(std::span<const std::int64_t> from, std::span<std::int64_t> into);
 
-/// Values of the sums, rounded once; all NaN if a bad term was met.
+/// Values of the sums [begin, begin + values.size()) of the `limbs` of `sums` sums, each rounded once; all
+/// NaN if a bad term was met.
 template <typename Real>
-void exact_values(std::span<const std::int64_t> limbs, std::span<Real> values);
+void exact_values(std::span<const std::int64_t> limbs, std::int64_t begin, std::int64_t sums,
+                  std::span<Real> values);
 
 }  // namespace halo
