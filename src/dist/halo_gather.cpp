@@ -1,0 +1,149 @@
+#include "halo/dist/halo_gather.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "halo/base/buffer.hpp"
+#include "halo/base/error.hpp"
+#include "halo/base/parallel.hpp"
+#include "halo/base/timer.hpp"
+#include "halo/kernels/rows.hpp"
+#include "halo/mpi/row_exchange.hpp"
+
+namespace halo::dist {
+namespace {
+
+struct TransportName {
+  Transport transport;
+  const char* name;
+  mpi::RowExchange::Call call;
+};
+constexpr std::array<TransportName, 3> kTransports = {{
+    {Transport::kNonblocking, "nonblocking", mpi::RowExchange::Call::kNonblocking},
+    {Transport::kBlocking, "blocking", mpi::RowExchange::Call::kBlocking},
+    {Transport::kPointToPoint, "p2p", mpi::RowExchange::Call::kPointToPoint},
+}};
+
+const TransportName& entry_of(Transport transport) {
+  return *std::find_if(kTransports.begin(), kTransports.end(),
+                       [transport](const TransportName& entry) { return entry.transport == transport; });
+}
+
+/// Rows that a thread packs at a time: enough work to be worth a turn, few enough to share.
+constexpr std::int64_t kPackRows = 256;
+
+}  // namespace
+
+Transport parse_transport(const std::string& name) {
+  for (const TransportName& entry : kTransports) {
+    if (name == entry.name) return entry.transport;
+  }
+  throw InputError({.what = "unknown transport",
+                    .where = "--transport",
+                    .found = name,
+                    .expected = "nonblocking, blocking or p2p",
+                    .next = ""});
+}
+
+const char* to_string(Transport transport) {
+  return entry_of(transport).name;
+}
+
+template <typename Real>
+struct HaloGather<Real>::State {
+  State(const mpi::Communicator& communicator, const HaloPlan& plan_, Transport transport,
+        std::int64_t max_cols_)
+      : plan(plan_),
+        call(entry_of(transport).call),
+        max_cols(max_cols_),
+        packed(plan.rows_sent() * max_cols_),
+        exchange(communicator, {.send_to = plan.send_to,
+                                .send_offsets = plan.send_offsets,
+                                .receive_from = plan.receive_from,
+                                .receive_offsets = plan.receive_offsets}) {}
+
+  void pack(MatrixView<const Real> x, int threads);
+
+  HaloPlan plan;
+  mpi::RowExchange::Call call;
+  std::int64_t max_cols;
+  Buffer<Real> packed;  ///< declared before `exchange`, which must be complete before it goes
+  mpi::RowExchange exchange;
+  GatherStatistics statistics;
+};
+
+template <typename Real>
+void HaloGather<Real>::State::pack(MatrixView<const Real> x, int threads) {
+  struct Job {
+    MatrixView<const Real> x;
+    std::span<const LocalId> rows;
+    MatrixView<Real> out;
+  } job = {x, plan.send_rows, {packed.data(), plan.rows_sent(), x.cols}};
+  // One captured pointer fits into std::function itself: nothing is allocated.
+  parallel_for((plan.rows_sent() + kPackRows - 1) / kPackRows, threads, [&job](std::int64_t block, int) {
+    const RowRange range = {block * kPackRows, std::min((block + 1) * kPackRows, job.out.rows)};
+    kernels::pack_rows<Real>(
+        job.x,
+        job.rows.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size())),
+        job.out.slice(range));
+  });
+}
+
+template <typename Real>
+HaloGather<Real>::HaloGather(const mpi::Communicator& communicator, const HaloPlan& plan, Transport transport,
+                             std::int64_t max_cols)
+    : state_(std::make_unique<State>(communicator, plan, transport, max_cols)) {}
+template <typename Real>
+HaloGather<Real>::~HaloGather() = default;
+template <typename Real>
+HaloGather<Real>::HaloGather(HaloGather&&) noexcept = default;
+template <typename Real>
+HaloGather<Real>& HaloGather<Real>::operator=(HaloGather&&) noexcept = default;
+
+template <typename Real>
+void HaloGather<Real>::start(MatrixView<Real> x, int threads) {
+  State& s = *state_;
+  const std::int64_t owned = x.rows - s.plan.rows_received();
+  if (x.stride != x.cols || x.cols > s.max_cols || owned < 0) {
+    throw Error(fmt::format(
+        "halo gather of a matrix [{} x {}] with stride {}: expected owned + {} contiguous rows of at "
+        "most {} columns",
+        x.rows, x.cols, x.stride, s.plan.rows_received(), s.max_cols));
+  }
+  s.pack(x, threads);
+  s.statistics.bytes_sent += s.plan.rows_sent() * x.cols * static_cast<std::int64_t>(sizeof(Real));
+  ++s.statistics.gathers;
+  const Timer timer;
+  s.exchange.start(s.call, s.packed.data(), x.row(owned), x.cols);
+  if (s.call == mpi::RowExchange::Call::kBlocking) s.statistics.waited_seconds += timer.seconds();
+}
+
+template <typename Real>
+void HaloGather<Real>::poke() {
+  if (state_->exchange.in_flight()) state_->exchange.test();
+}
+
+template <typename Real>
+void HaloGather<Real>::finish() {
+  const Timer timer;
+  state_->exchange.wait();
+  state_->statistics.waited_seconds += timer.seconds();
+}
+
+template <typename Real>
+const GatherStatistics& HaloGather<Real>::statistics() const {
+  return state_->statistics;
+}
+
+template <typename Real>
+void HaloGather<Real>::reset_statistics() {
+  state_->statistics = {};
+}
+
+template class HaloGather<float>;
+template class HaloGather<double>;
+
+}  // namespace halo::dist
