@@ -1,0 +1,172 @@
+#include "halo/dist/load_partition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "halo/base/checked_cast.hpp"
+#include "halo/base/error.hpp"
+#include "halo/mpi/communicator.hpp"
+#include "local_rows.hpp"
+#include "partition_folder.hpp"
+
+namespace halo::dist {
+namespace {
+
+std::size_t at(std::int64_t index) {
+  return static_cast<std::size_t>(index);
+}
+
+/// What the steps below share.
+struct Source {
+  const mpi::Communicator& communicator;
+  const PartitionFolder& folder;
+  RowRange owned;
+  SliceReader reader;
+};
+
+/// Collective. This rank's slice of a file.
+template <typename T>
+std::vector<T> read_slice(const Source& source, const std::string& file) {
+  std::vector<T> values;
+  source.communicator.agree([&] { values.resize(at(source.reader.range(file).size())); });
+  source.reader.read<T>(file, values);
+  return values;
+}
+
+/// Throws unless `good` holds for every value; names the node and column of the first that fails.
+template <typename T, typename Good>
+void check_values(const Source& source, const std::string& file, std::span<const T> values,
+                  std::int64_t row_items, Good good, const std::string& expected) {
+  const auto bad = std::find_if_not(values.begin(), values.end(), good);
+  if (bad == values.end()) return;
+  const std::int64_t position = bad - values.begin();
+  throw InputError({.what = fmt::format("{} holds a value it must not", file),
+                    .where = (source.folder.path / file).string(),
+                    .found = fmt::format("{} at row {}, column {}", *bad,
+                                         source.owned.begin + position / row_items, position % row_items),
+                    .expected = expected,
+                    .next = "correct the dataset and partition it again with gnn_partition"});
+}
+
+bool is_finite(float value) {
+  return std::isfinite(value);
+}
+
+/// Collective. Rows of one direction: `prefix` "" for in-edges, "out_" for out-edges.
+template <typename Index>
+LocalRows read_rows(const Source& source, const std::string& prefix) {
+  const std::string indptr_file = prefix + "indptr.npy";
+  const std::string indices_file = prefix + "indices.npy";
+  auto indptr = read_slice<EdgeId>(source, indptr_file);
+  auto indices = read_slice<Index>(source, indices_file);
+  std::vector<float> weights;
+  if (source.folder.manifest.weighted) weights = read_slice<float>(source, prefix + "edge_weight.npy");
+
+  LocalRows rows;
+  source.communicator.agree([&] {
+    localise_indptr(indptr, source.reader.range(indices_file), source.folder.path / indptr_file);
+    rows = localise_rows(std::move(indptr), std::move(indices), source.owned,
+                         source.folder.manifest.num_nodes, source.folder.path / indices_file);
+    check_values<float>(source, prefix + "edge_weight.npy", weights, 1, is_finite, "finite edge weights");
+    rows.adjacency.weights = std::move(weights);
+  });
+  return rows;
+}
+
+LocalRows read_rows(const Source& source, const std::string& prefix) {
+  const bool narrow = source.folder.manifest.files.at(prefix + "indices.npy").dtype == "<i4";
+  return narrow ? read_rows<std::int32_t>(source, prefix) : read_rows<std::int64_t>(source, prefix);
+}
+
+/// Tiles and groups of the owned nodes, numbered from 0. Parts begin at tiles and groups, so nothing is cut.
+void set_tiles(const PartitionFolder& folder, RowRange owned, graph::LocalGraph& graph) {
+  const auto& offsets = folder.tile_offsets;
+  const auto position = [&](NodeId node) {
+    return std::lower_bound(offsets.begin(), offsets.end(), node) - offsets.begin();
+  };
+  const RowRange tiles = {position(owned.begin), position(owned.end)};
+  for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {
+    graph.tiles.push_back({.rows = {offsets[at(tile)] - owned.begin, offsets[at(tile) + 1] - owned.begin}});
+  }
+  for (std::size_t group = 0; group + 1 < folder.group_offsets.size(); ++group) {
+    const RowRange range = {folder.group_offsets[group], folder.group_offsets[group + 1]};
+    if (range.begin < tiles.begin || range.end > tiles.end) continue;
+    graph.groups.push_back({.first_tile = static_cast<std::int32_t>(range.begin - tiles.begin),
+                            .last_tile = static_cast<std::int32_t>(range.end - tiles.begin)});
+  }
+}
+
+/// Collective. Features, labels, split and original ids of the owned nodes.
+void read_node_data(const Source& source, LocalPartition& local) {
+  const datasets::PartitionManifest& manifest = source.folder.manifest;
+  source.communicator.agree(
+      [&] { local.features = Buffer<float>(source.reader.range("features.npy").size()); });
+  source.reader.read<float>("features.npy", local.features.span());
+  local.labels = read_slice<std::int32_t>(source, "labels.npy");
+  local.split = read_slice<std::uint8_t>(source, "split.npy");
+  local.graph.original_id = read_slice<NodeId>(source, "original_id.npy");
+  source.communicator.agree([&] {
+    check_values<float>(source, "features.npy", local.features.span(),
+                        std::max<std::int64_t>(manifest.feature_cols, 1), is_finite, "finite features");
+    check_values<std::int32_t>(
+        source, "labels.npy", local.labels, 1,
+        [&](std::int32_t label) { return label >= -1 && label < manifest.num_classes; },
+        fmt::format("labels in [0, {}), or -1 for unknown", manifest.num_classes));
+    check_values<std::uint8_t>(
+        source, "split.npy", local.split, 1, [](std::uint8_t split) { return split <= 3; },
+        "0 none, 1 train, 2 validation, 3 test");
+    check_values<NodeId>(
+        source, "original_id.npy", local.graph.original_id, 1,
+        [&](NodeId id) { return id >= 0 && id < manifest.num_nodes; },
+        fmt::format("ids in [0, {})", manifest.num_nodes));
+  });
+}
+
+/// Collective.
+Ownership assign(const mpi::Communicator& communicator, const PartitionFolder& folder) {
+  Ownership ownership;
+  communicator.agree(
+      [&] { ownership = assign_parts(folder.part_offsets, folder.work(), communicator.size()); });
+  return ownership;
+}
+
+}  // namespace
+
+LocalPartition load_partition(const mpi::Communicator& communicator, const std::filesystem::path& path) {
+  const PartitionFolder folder = open_partition_folder(communicator, path);
+  LocalPartition local;
+  local.manifest = folder.manifest;
+  local.ownership = assign(communicator, folder);
+  const RowRange owned = local.ownership.nodes_of(communicator.rank());
+  const Source source = {communicator, folder, owned, SliceReader(communicator, folder, local.ownership)};
+
+  graph::LocalGraph& graph = local.graph;
+  graph.global_nodes = folder.manifest.num_nodes;
+  graph.global_edges = folder.manifest.num_edges;
+  graph.first_node = owned.begin;
+  graph.symmetric = folder.manifest.symmetric;
+  communicator.agree(
+      [&] { graph.owned = checked_cast<LocalId>(owned.size(), "number of nodes on one rank"); });
+  set_tiles(folder, owned, graph);
+
+  LocalRows in = read_rows(source, "");
+  graph.in = std::move(in.adjacency);
+  local.in_plan = make_halo_plan(communicator, local.ownership, in.halo);
+  local.out_plan = local.in_plan;
+  if (!graph.symmetric) {
+    LocalRows out = read_rows(source, "out_");
+    graph.out_if_directed = std::move(out.adjacency);
+    local.out_plan = make_halo_plan(communicator, local.ownership, out.halo);
+  }
+  read_node_data(source, local);
+  communicator.agree([&] {
+    graph::set_degrees(graph);
+    graph::mark_interior_groups(graph);
+  });
+  return local;
+}
+
+}  // namespace halo::dist
