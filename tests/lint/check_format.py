@@ -20,7 +20,7 @@ def main():
         str(file)
         for folder in FOLDERS
         for file in (pathlib.Path(root) / folder).rglob("*")
-        if file.suffix in (".cpp", ".hpp")
+        if file.suffix in (".cpp", ".hpp", ".inl")
     )
     if not files:
         print(f"no C++ file under {root}", file=sys.stderr)
