@@ -51,6 +51,17 @@ SharedFile& SharedFile::operator=(SharedFile&&) noexcept = default;
 void SharedFile::read_at_all(std::int64_t offset, std::span<std::byte> bytes) const {
   const Communicator& communicator = *state_->communicator;
   const auto total = static_cast<std::int64_t>(bytes.size());
+  // Asked beforehand: where slices overlap, ROMIO reports the bytes asked for as read, even past the end of
+  // the file.
+  communicator.agree([&] {
+    MPI_Offset length = 0;
+    check(MPI_File_get_size(state_->file, &length), "MPI_File_get_size");
+    if (offset + total > length) {
+      throw unreadable(state_->path, offset,
+                       fmt::format("a file of {} bytes", static_cast<std::int64_t>(length)),
+                       fmt::format("{} bytes from offset {} on", total, offset));
+    }
+  });
   std::array<std::int64_t, 1> rounds = {(total + kChunk - 1) / kChunk};
   communicator.max(rounds);
   std::int64_t done = 0;
@@ -67,11 +78,8 @@ void SharedFile::read_at_all(std::int64_t offset, std::span<std::byte> bytes) co
     done += got;
   }
   communicator.agree([&] {
+    if (problem.empty() && done != total) problem = fmt::format("{} bytes, then the end of the file", done);
     if (!problem.empty()) throw unreadable(state_->path, offset, problem, fmt::format("{} bytes", total));
-    if (done != total) {
-      throw unreadable(state_->path, offset, fmt::format("{} bytes, then the end of the file", done),
-                       fmt::format("{} bytes", total));
-    }
   });
 }
 
