@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "halo/nn/program.hpp"
+
+namespace halo::nn {
+
+/// What the derivative rules of the operations (src/nn/ops/) write to: a program that grows by gradient
+/// operations.
+class Derivation {
+ public:
+  explicit Derivation(Program program);
+
+  /// True if the gradient of a value has to be known for some parameter.
+  bool wanted(ValueId value) const { return wanted_[static_cast<std::size_t>(value)]; }
+  /// Appends an operation; returns its value.
+  ValueId emit(Kind kind, std::vector<ValueId> inputs, std::int64_t cols);
+  void emit(Kind kind, std::vector<ValueId> inputs) { program_.append(std::move(kind), std::move(inputs)); }
+  /// Says that `gradient` is one term of the gradient of `value`.
+  void contribute(ValueId value, ValueId gradient) { terms_[value].push_back(gradient); }
+  /// Sum of all terms for a value, appended where there are several; nothing if there are none.
+  std::optional<ValueId> gradient_of(ValueId value);
+
+  const Program& program() const { return program_; }
+  Program take() { return std::move(program_); }
+
+ private:
+  Program program_;
+  std::vector<bool> wanted_;
+  std::map<ValueId, std::vector<ValueId>> terms_;
+};
+
+// Derivative rules: given the gradient dy of the operation's output, contribute to its inputs and emit
+// parameter gradients. Each stands beside its operation in src/nn/ops/.
+void derive(const op::Linear&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::AddBias&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::ScaleRows&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::NeighbourSum&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::Relu&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::Dropout&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::ReluDropout&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::Add&, const Operation& forward, ValueId dy, Derivation& derivation);
+
+}  // namespace halo::nn

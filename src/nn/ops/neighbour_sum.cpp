@@ -1,0 +1,59 @@
+// neighbour_sum: y_i = f_i (sum_{j in N(i)} w_ij x_j [+ loop_i x_i])
+//   x: [owned + halo x d], gathered   y: [owned x d]   f: a row factor of the graph
+//   dx_j = sum_{i in M(j)} w_ij f_i dy_i [+ loop_j f_j dy_j]: scale, gather, the same sum over out-edges
+// scale_rows: y_i = f_i x_i; dx_i = f_i dy_i
+
+#include "halo/kernels/neighbour_sum.hpp"
+
+#include "../derivation.hpp"
+#include "../tile_context.hpp"
+#include "halo/kernels/rows.hpp"
+
+namespace halo::nn {
+
+template <typename Real>
+void run(const op::NeighbourSum& sum, const TileContext<Real>& tile) {
+  const graph::LocalGraph& graph = tile.graph();
+  const graph::Adjacency& edges = sum.direction == Direction::kIn ? graph.in : graph.out();
+  const auto scale = tile.factor(sum.after);
+  kernels::neighbour_sum<Real>({.indptr = edges.indptr.data(),
+                                .columns = edges.columns.data(),
+                                .weights = edges.weights.empty() ? nullptr : edges.weights.data(),
+                                .self = sum.add_loop ? tile.loop().data() : nullptr,
+                                .scale = scale.empty() ? nullptr : scale.data(),
+                                .x = tile.whole_input(0),
+                                .y = tile.whole_output(),
+                                .rows = tile.rows()});
+}
+
+void derive(const op::NeighbourSum& sum, const Operation& forward, ValueId dy, Derivation& derivation) {
+  const ValueId x = forward.inputs[0];
+  const std::int64_t cols = derivation.program().cols(x);
+  const ValueId scaled =
+      sum.after == RowFactor::kOne ? dy : derivation.emit(op::ScaleRows{.factor = sum.after}, {dy}, cols);
+  const Direction back = sum.direction == Direction::kIn ? Direction::kOut : Direction::kIn;
+  derivation.contribute(
+      x, derivation.emit(op::NeighbourSum{.direction = back, .add_loop = sum.add_loop}, {scaled}, cols));
+}
+
+template <typename Real>
+void run(const op::ScaleRows& scale, const TileContext<Real>& tile) {
+  const RowRange rows = tile.rows();
+  const auto factors = tile.factor(scale.factor);
+  kernels::scale_rows(
+      tile.input(0),
+      factors.subspan(static_cast<std::size_t>(rows.begin), static_cast<std::size_t>(rows.size())),
+      tile.output());
+}
+
+void derive(const op::ScaleRows& scale, const Operation& forward, ValueId dy, Derivation& derivation) {
+  const ValueId x = forward.inputs[0];
+  derivation.contribute(x, derivation.emit(scale, {dy}, derivation.program().cols(x)));
+}
+
+template void run(const op::NeighbourSum&, const TileContext<float>&);
+template void run(const op::NeighbourSum&, const TileContext<double>&);
+template void run(const op::ScaleRows&, const TileContext<float>&);
+template void run(const op::ScaleRows&, const TileContext<double>&);
+
+}  // namespace halo::nn

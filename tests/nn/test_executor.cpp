@@ -1,0 +1,165 @@
+// Small cases by hand, and the same bits on any number of threads and from any cut into groups by other
+// ranks' sums.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "halo/base/counter_rng.hpp"
+#include "halo/graph/csr.hpp"
+#include "halo/nn/executor.hpp"
+#include "halo/nn/models.hpp"
+
+namespace nn = halo::nn;
+using halo::NodeId;
+
+namespace {
+
+struct Problem {
+  halo::graph::LocalGraph graph;
+  std::vector<float> features;
+  nn::Targets targets;
+};
+
+Problem random_problem(std::int64_t nodes, std::int64_t features) {
+  halo::RandomStream random(2);
+  std::vector<NodeId> sources;
+  std::vector<NodeId> targets;
+  for (std::int64_t e = 0; e < 4 * nodes; ++e) {
+    sources.push_back(static_cast<NodeId>(random.below(static_cast<std::uint64_t>(nodes))));
+    targets.push_back(static_cast<NodeId>(random.below(static_cast<std::uint64_t>(nodes))));
+  }
+  Problem problem{
+      .graph = halo::graph::whole_graph(halo::graph::build_in_edges(nodes, sources, targets), 16, 3),
+      .features = {},
+      .targets = {}};
+  for (std::int64_t k = 0; k < nodes * features; ++k)
+    problem.features.push_back(static_cast<float>(random.normal()));
+  for (auto& rows : problem.targets.rows) rows.assign(static_cast<std::size_t>(nodes), 0);
+  for (std::int64_t i = 0; i < nodes; ++i) {
+    problem.targets.labels.push_back(static_cast<std::int32_t>(random.below(4)));
+    const auto split = static_cast<std::size_t>(i % 3);
+    problem.targets.rows[split][static_cast<std::size_t>(i)] = 1;
+    ++problem.targets.global_count[split];
+  }
+  return problem;
+}
+
+struct Result {
+  double loss = 0.0;
+  std::vector<float> gradient;
+  std::vector<std::int32_t> predictions;
+  nn::Scores scores;
+};
+
+Result run(const Problem& problem, const nn::Program& model, std::int64_t features, int threads) {
+  nn::SoloExchange<float> alone;
+  nn::Executor<float> executor(problem.graph, {problem.features.data(), problem.graph.owned, features},
+                               problem.targets, model, alone, threads);
+  executor.fold_constants();
+  std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()));
+  nn::initialise_parameters(model, 1, parameters.data());
+  Result result;
+  result.gradient.resize(parameters.size());
+  result.loss = executor.train(parameters, 1, 1, result.gradient);
+  result.scores = executor.evaluate(parameters);
+  result.predictions.assign(executor.predictions().begin(), executor.predictions().end());
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("one GCN layer on a path of three nodes, by hand") {
+  // 0 - 1 - 2, x = (1, 2, 4), W = (1, -1): logits = A x W with A = D^-1/2 (A + I) D^-1/2, degrees with loops
+  // 2, 3, 2.
+  const halo::graph::Csr csr =
+      halo::graph::build_in_edges(3, std::vector<NodeId>{0, 1, 1, 2}, std::vector<NodeId>{1, 0, 2, 1});
+  const halo::graph::LocalGraph graph = halo::graph::whole_graph(csr, 2, 1);
+  const std::vector<double> features = {1.0, 2.0, 4.0};
+  nn::Targets targets{.labels = {0, 1, 0}, .rows = {}, .global_count = {1, 1, 1}};
+  targets.rows = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  const nn::Program model = nn::build_model({.model = "gcn", .layers = 1}, 1, 2);
+  nn::SoloExchange<double> alone;
+  nn::Executor<double> executor(graph, {features.data(), 3, 1}, targets, model, alone, 1);
+  executor.fold_constants();
+  const std::vector<double> parameters = {1.0, -1.0, 0.0, 0.0};
+  const nn::Scores scores = executor.evaluate(parameters);
+  const double y0 = 1.0 / 2 + 2.0 / std::sqrt(6.0);
+  const double y1 = 1.0 / std::sqrt(6.0) + 2.0 / 3 + 4.0 / std::sqrt(6.0);
+  CHECK(executor.logits()(0, 0) == doctest::Approx(y0));
+  CHECK(executor.logits()(0, 1) == doctest::Approx(-y0));
+  CHECK(executor.logits()(1, 0) == doctest::Approx(y1));
+  CHECK(scores.loss[0] == doctest::Approx(std::log1p(std::exp(-2 * y0))));
+  CHECK(scores.loss[1] == doctest::Approx(std::log1p(std::exp(2 * y1))));
+  CHECK(scores.accuracy[0] == 1.0);
+  CHECK(scores.accuracy[1] == 0.0);
+  CHECK(executor.predictions()[2] == 0);
+  std::vector<double> gradient(4);
+  CHECK(executor.train(parameters, 0, 0, gradient) == doctest::Approx(scores.loss[0]));
+  const double p1 = 1.0 / (1.0 + std::exp(2 * y0));  // softmax of the wrong class
+  CHECK(gradient[2] == doctest::Approx(-p1));
+  CHECK(gradient[3] == doctest::Approx(p1));
+  CHECK(gradient[0] == doctest::Approx(-p1 * y0));
+}
+
+TEST_CASE("threads change no bit") {
+  const Problem problem = random_problem(500, 9);
+  for (const char* name : {"gcn", "sage", "mlp"}) {
+    CAPTURE(name);
+    const nn::Program model = nn::build_model(
+        {.model = name, .layers = 3, .hidden = 12, .dropout = 0.5, .input_dropout = 0.3}, 9, 4);
+    const Result one = run(problem, model, 9, 1);
+    for (const int threads : {2, 3}) {
+      const Result many = run(problem, model, 9, threads);
+      CHECK(many.loss == one.loss);
+      CHECK(many.gradient == one.gradient);
+      CHECK(many.predictions == one.predictions);
+      CHECK(many.scores.loss == one.scores.loss);
+      CHECK(many.scores.hits == one.scores.hits);
+    }
+  }
+}
+
+TEST_CASE("another epoch draws other dropout masks") {
+  const Problem problem = random_problem(100, 6);
+  const nn::Program model = nn::build_model({.model = "gcn", .layers = 2, .hidden = 8, .dropout = 0.5}, 6, 4);
+  nn::SoloExchange<float> alone;
+  nn::Executor<float> executor(problem.graph, {problem.features.data(), 100, 6}, problem.targets, model,
+                               alone, 1);
+  executor.fold_constants();
+  std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()));
+  nn::initialise_parameters(model, 1, parameters.data());
+  std::vector<float> gradient(parameters.size());
+  const double first = executor.train(parameters, 1, 1, gradient);
+  CHECK(executor.train(parameters, 1, 2, gradient) != first);
+  CHECK(executor.train(parameters, 2, 1, gradient) != first);
+  CHECK(executor.train(parameters, 1, 1, gradient) == first);
+}
+
+TEST_CASE("a graph without nodes runs and sums nothing") {
+  const halo::graph::LocalGraph graph = halo::graph::whole_graph(halo::graph::Csr{}, 4, 4);
+  const nn::Program model = nn::build_model({.model = "sage", .layers = 2, .hidden = 4}, 3, 2);
+  nn::Targets targets;
+  targets.global_count = {1, 1, 1};
+  nn::SoloExchange<float> alone;
+  nn::Executor<float> executor(graph, {nullptr, 0, 3}, targets, model, alone, 2);
+  executor.fold_constants();
+  std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()), 1.0F);
+  std::vector<float> gradient(parameters.size(), 5.0F);
+  CHECK(executor.train(parameters, 1, 1, gradient) == 0.0);
+  CHECK(gradient == std::vector<float>(parameters.size(), 0.0F));
+}
+
+TEST_CASE("weights that are not finite give a loss that says so") {
+  const Problem problem = random_problem(50, 4);
+  const nn::Program model = nn::build_model({.model = "mlp", .layers = 1}, 4, 4);
+  nn::SoloExchange<float> alone;
+  nn::Executor<float> executor(problem.graph, {problem.features.data(), 50, 4}, problem.targets, model, alone,
+                               1);
+  std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()),
+                                std::numeric_limits<float>::infinity());
+  std::vector<float> gradient(parameters.size());
+  CHECK(std::isnan(executor.train(parameters, 1, 1, gradient)));
+}

@@ -1,0 +1,156 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "halo/base/error.hpp"
+#include "halo/nn/models.hpp"
+#include "halo/nn/passes.hpp"
+#include "halo/nn/schedule.hpp"
+
+namespace nn = halo::nn;
+namespace op = halo::nn::op;
+
+namespace {
+
+std::vector<std::string> kinds(const nn::Program& program) {
+  std::vector<std::string> names;
+  for (const nn::Operation& operation : program.operations) names.push_back(nn::describe(operation.kind));
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+/// features -> aggregate(features W)
+nn::Program one_layer(std::int64_t in, std::int64_t out, double input_dropout) {
+  nn::Program program;
+  const nn::ValueId x = program.dropout(program.input(in), input_dropout, 0);
+  const nn::ParameterId w = program.add_parameter("w", in, out, 0, false);
+  program.logits = program.aggregate(program.linear(x, w), nn::Aggregation::kGcn);
+  return program;
+}
+
+}  // namespace
+
+TEST_CASE("the product comes first where it makes rows narrow, last where it makes them wide") {
+  CHECK(kinds(nn::order_products(one_layer(100, 3, 0.5))) ==
+        Names{"input", "dropout(0.5)", "linear", "aggregate(gcn)"});
+  const nn::Program wide = nn::order_products(one_layer(3, 100, 0.5));
+  CHECK(kinds(wide) == Names{"input", "dropout(0.5)", "aggregate(gcn)", "linear"});
+  CHECK(wide.cols(wide.operations[2].output) == 3);
+  CHECK(wide.cols(wide.logits) == 100);
+}
+
+TEST_CASE("constant features are aggregated once, unless that would keep many more columns than it saves") {
+  CHECK(kinds(nn::order_products(one_layer(100, 40, 0.0))) == Names{"input", "aggregate(gcn)", "linear"});
+  CHECK(kinds(nn::order_products(one_layer(1433, 16, 0.0))) == Names{"input", "linear", "aggregate(gcn)"});
+}
+
+TEST_CASE(
+    "the first aggregation of constant features leaves the epoch, its halo exchange and backward with it") {
+  const nn::Program model = nn::build_model({.model = "sage", .layers = 2, .hidden = 64}, 32, 5);
+  const nn::Schedule schedule =
+      nn::make_schedule(nn::train_program(model), {.owned = 10, .halo_in = 2, .halo_out = 2});
+  REQUIRE(schedule.constant_stages.size() == 2);  // the features; their sum over neighbours
+  CHECK(schedule.constant_stages[1].gathered != nn::kNone);
+  const auto gathers = std::count_if(schedule.stages.begin(), schedule.stages.end(),
+                                     [](const nn::Stage& stage) { return stage.gathered != nn::kNone; });
+  CHECK(gathers == 2);  // second layer, forward and backward
+}
+
+TEST_CASE("no gradient is computed that no parameter needs") {
+  const nn::Program model =
+      nn::build_model({.model = "gcn", .layers = 1, .hidden = 1, .input_dropout = 0.5}, 8, 3);
+  for (const std::string& name : kinds(nn::train_program(model))) CHECK(name != "linear_input_gradient");
+}
+
+TEST_CASE("relu and dropout become one operation") {
+  const nn::Program model =
+      nn::build_model({.model = "mlp", .layers = 2, .hidden = 4, .dropout = 0.25}, 8, 3);
+  CHECK(kinds(nn::train_program(model)) ==
+        Names{"input", "linear", "relu_dropout(0.25)", "linear", "cross_entropy", "linear_weight_gradient",
+              "linear_input_gradient", "relu_dropout_gradient(0.25)", "linear_weight_gradient"});
+}
+
+TEST_CASE("evaluation has no dropout and ends in a score") {
+  const nn::Program model =
+      nn::build_model({.model = "gcn", .layers = 2, .dropout = 0.5, .input_dropout = 0.5}, 8, 3);
+  const Names names = kinds(nn::evaluation_program(model));
+  CHECK(names.back() == "score");
+  for (const std::string& name : names) CHECK(name.find("dropout") == std::string::npos);
+}
+
+TEST_CASE("the two terms of a GraphSAGE layer are added by the product itself") {
+  const nn::Program model = nn::build_model({.model = "sage", .layers = 2, .hidden = 8}, 8, 3);
+  for (const std::string& name : kinds(nn::train_program(model))) CHECK(name != "add");
+}
+
+TEST_CASE("values that share a slot are never alive together, and only row by row within a stage") {
+  for (const char* name : {"gcn", "sage", "mlp"}) {
+    for (const int layers : {1, 2, 4}) {
+      CAPTURE(name);
+      CAPTURE(layers);
+      const nn::Program model =
+          nn::build_model({.model = name, .layers = layers, .hidden = 16, .input_dropout = 0.1}, 24, 5);
+      const nn::Schedule schedule = nn::make_schedule(
+          nn::train_program(model), {.owned = 100, .halo_in = 7, .halo_out = 9, .symmetric = false});
+      // An independent check of the placement: simulate which value each slot holds and see that every read
+      // finds its value.
+      std::vector<nn::ValueId> holds(schedule.slot_elements.size(), nn::kNone);
+      for (const nn::Stage& stage : schedule.stages) {
+        std::vector<nn::ValueId> summed;
+        for (const auto position : stage.operations) {
+          const nn::Operation& operation = schedule.program.operations[static_cast<std::size_t>(position)];
+          for (const nn::ValueId input : operation.inputs) {
+            const auto slot = schedule.placements[static_cast<std::size_t>(input)].slot;
+            if (slot != nn::kNone) CHECK(holds[static_cast<std::size_t>(slot)] == input);
+            if (std::holds_alternative<op::NeighbourSum>(operation.kind)) summed.push_back(input);
+          }
+          if (operation.output == nn::kNone) continue;
+          const auto slot = schedule.placements[static_cast<std::size_t>(operation.output)].slot;
+          REQUIRE(slot != nn::kNone);
+          holds[static_cast<std::size_t>(slot)] = operation.output;
+          const auto rows = 100 + schedule.halo_rows[static_cast<std::size_t>(operation.output)];
+          CHECK(schedule.slot_elements[static_cast<std::size_t>(slot)] >=
+                rows * schedule.program.cols(operation.output));
+        }
+        for (const nn::ValueId value : summed) {  // other tiles read it until the stage ends
+          const auto slot = schedule.placements[static_cast<std::size_t>(value)].slot;
+          if (slot != nn::kNone) CHECK(holds[static_cast<std::size_t>(slot)] == value);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("activations are reused: a deep network needs fewer slots than it has values") {
+  const nn::Program model = nn::build_model({.model = "gcn", .layers = 8, .hidden = 16}, 24, 5);
+  const nn::Schedule schedule = nn::make_schedule(nn::train_program(model), {.owned = 10});
+  CHECK(schedule.slot_elements.size() < schedule.program.values.size() / 2);
+}
+
+TEST_CASE("bad model options are input errors") {
+  CHECK_THROWS_AS(nn::build_model({.model = "transformer"}, 4, 2), halo::InputError);
+  CHECK_THROWS_AS(nn::build_model({.layers = 0}, 4, 2), halo::InputError);
+  CHECK_THROWS_AS(nn::build_model({.hidden = 0}, 4, 2), halo::InputError);
+  CHECK_THROWS_AS(nn::build_model({.dropout = 1.0}, 4, 2), halo::InputError);
+  CHECK_THROWS_AS(nn::build_model({.input_dropout = -0.1}, 4, 2), halo::InputError);
+}
+
+TEST_CASE("initial weights are within Glorot's bound, biases zero, and a function of the seed") {
+  const nn::Program model = nn::build_model({.model = "sage", .layers = 2, .hidden = 8}, 4, 3);
+  std::vector<double> a(static_cast<std::size_t>(model.parameter_count()));
+  std::vector<double> b = a;
+  nn::initialise_parameters(model, 1, a.data());
+  nn::initialise_parameters(model, 1, b.data());
+  CHECK(a == b);
+  nn::initialise_parameters(model, 2, b.data());
+  CHECK(a != b);
+  for (const nn::Parameter& parameter : model.parameters) {
+    const double bound =
+        parameter.is_bias ? 0.0 : std::sqrt(6.0 / static_cast<double>(parameter.rows + parameter.cols));
+    for (std::int64_t k = 0; k < parameter.size(); ++k) {
+      CHECK(std::abs(a[static_cast<std::size_t>(parameter.offset + k)]) <= bound);
+    }
+  }
+}
