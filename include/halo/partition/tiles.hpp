@@ -11,6 +11,8 @@ namespace halo::partition {
 struct Tiles {
   std::vector<NodeId> tile_offsets;         ///< [tiles + 1] node ids
   std::vector<std::int64_t> group_offsets;  ///< [groups + 1] tile numbers
+  std::int64_t tile_rows = 0;               ///< rows of a full tile
+  std::int64_t tiles_per_group = 0;         ///< tiles of a full group
 };
 
 /// Cuts every part's interior rows and every part's boundary rows (NodeOrder) into tiles of `tile_rows` rows,
