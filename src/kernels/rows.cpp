@@ -4,7 +4,22 @@
 #include <cassert>
 #include <cmath>
 
+#include "row_loops.hpp"
+
 namespace halo::kernels {
+namespace {
+
+template <typename A, typename B>
+[[maybe_unused]] bool same_shape(MatrixView<A> a, MatrixView<B> b) {
+  return a.rows == b.rows && a.cols == b.cols;
+}
+
+template <typename Real>
+const internal::RowLoops<Real>& loops() {
+  return internal::row_loops<Real>(vector_isa());
+}
+
+}  // namespace
 
 template <typename Real>
 void pack_rows(MatrixView<const Real> x, std::span<const LocalId> rows, MatrixView<Real> out) {
@@ -16,49 +31,38 @@ void pack_rows(MatrixView<const Real> x, std::span<const LocalId> rows, MatrixVi
 
 template <typename Real>
 void scale_rows(MatrixView<const Real> x, std::span<const Real> scale, MatrixView<Real> y) {
-  assert(static_cast<std::int64_t>(scale.size()) == x.rows);
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    const Real factor = scale[static_cast<std::size_t>(r)];
-    for (std::int64_t c = 0; c < x.cols; ++c) y(r, c) = factor * x(r, c);
-  }
+  assert(static_cast<std::int64_t>(scale.size()) == x.rows && same_shape(x, y));
+  loops<Real>().scale_rows(x, scale.data(), y);
 }
 
 template <typename Real>
 void add(MatrixView<const Real> a, MatrixView<const Real> b, MatrixView<Real> y) {
-  for (std::int64_t r = 0; r < a.rows; ++r) {
-    for (std::int64_t c = 0; c < a.cols; ++c) y(r, c) = a(r, c) + b(r, c);
-  }
+  assert(same_shape(a, b) && same_shape(a, y));
+  loops<Real>().add(a, b, y);
 }
 
 template <typename Real>
 void add_bias(MatrixView<const Real> x, std::span<const Real> bias, MatrixView<Real> y) {
-  assert(static_cast<std::int64_t>(bias.size()) == x.cols);
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    for (std::int64_t c = 0; c < x.cols; ++c) y(r, c) = x(r, c) + bias[static_cast<std::size_t>(c)];
-  }
+  assert(static_cast<std::int64_t>(bias.size()) == x.cols && same_shape(x, y));
+  loops<Real>().add_bias(x, bias.data(), y);
 }
 
 template <typename Real>
 void column_sums(MatrixView<const Real> x, std::span<Real> sums) {
   assert(static_cast<std::int64_t>(sums.size()) == x.cols);
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    for (std::int64_t c = 0; c < x.cols; ++c) sums[static_cast<std::size_t>(c)] += x(r, c);
-  }
+  loops<Real>().column_sums(x, sums.data());
 }
 
 template <typename Real>
 void relu(MatrixView<const Real> x, MatrixView<Real> y) {
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    // A NaN is not <= 0 and stays, so that a broken run shows.
-    for (std::int64_t c = 0; c < x.cols; ++c) y(r, c) = x(r, c) <= 0 ? Real{0} : x(r, c);
-  }
+  assert(same_shape(x, y));
+  loops<Real>().relu(x, y);
 }
 
 template <typename Real>
 void relu_backward(MatrixView<const Real> y, MatrixView<const Real> dy, MatrixView<Real> dx) {
-  for (std::int64_t r = 0; r < y.rows; ++r) {
-    for (std::int64_t c = 0; c < y.cols; ++c) dx(r, c) = y(r, c) > 0 ? dy(r, c) : Real{0};
-  }
+  assert(same_shape(y, dy) && same_shape(y, dx));
+  loops<Real>().relu_backward(y, dy, Real{1}, dx);
 }
 
 template <typename Real>

@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <initializer_list>
 #include <vector>
 
 #include "halo/kernels/neighbour_sum.hpp"
+#include "isas.hpp"
 #include "matrices.hpp"
 #include "neighbour_sum_isa.hpp"
 
@@ -12,14 +12,6 @@ namespace halo::kernels {
 namespace {
 
 using test::Matrix;
-
-std::vector<VectorIsa> isas_of_this_cpu() {
-  std::vector<VectorIsa> isas;
-  for (const VectorIsa isa : {VectorIsa::kPortable, VectorIsa::kAvx2, VectorIsa::kAvx512}) {
-    if (isa <= vector_isa()) isas.push_back(isa);
-  }
-  return isas;
-}
 
 // 12 owned rows of degrees 0, 1, 2, ..., one of 300, over 40 columns of x (28 halo rows).
 struct Rows {
@@ -76,7 +68,7 @@ void compare_with_reference(std::int64_t width, std::int64_t padding, std::int64
     };
     Matrix<Real> expected(Rows::kOwned, width);
     neighbour_sum_reference(sum(expected));
-    for (const VectorIsa isa : isas_of_this_cpu()) {
+    for (const VectorIsa isa : test::usable_isas()) {
       Matrix<Real> y(Rows::kOwned, width, padding, offset);
       internal::neighbour_sum_with(isa, sum(y));
       CAPTURE(width);
@@ -134,7 +126,7 @@ TEST_CASE_TEMPLATE("neighbour sum: the cut into row ranges changes nothing", Rea
   Case<Real> problem(33, 1, 0);
   Matrix<Real> whole(Rows::kOwned, 33);
   Matrix<Real> pieces(Rows::kOwned, 33);
-  for (const VectorIsa isa : isas_of_this_cpu()) {
+  for (const VectorIsa isa : test::usable_isas()) {
     internal::neighbour_sum_with(isa, problem.sum(whole, true, true, true));
     auto sum = problem.sum(pieces, true, true, true);
     for (const RowRange rows : {RowRange{0, 1}, RowRange{1, 1}, RowRange{1, 5}, RowRange{5, Rows::kOwned}}) {
@@ -153,7 +145,7 @@ TEST_CASE_TEMPLATE("neighbour sum: NaN and infinity reach exactly the rows that 
   x.fill(1);
   x(3, 17) = std::numeric_limits<Real>::quiet_NaN();
   x(2, 4) = std::numeric_limits<Real>::infinity();
-  for (const VectorIsa isa : isas_of_this_cpu()) {
+  for (const VectorIsa isa : test::usable_isas()) {
     Matrix<Real> y(3, 20);
     NeighbourSum<Real> sum;
     sum.indptr = indptr.data();
@@ -174,7 +166,7 @@ TEST_CASE("neighbour sum: no rows, no columns, no edges") {
   const std::array<EdgeId, 3> indptr{0, 0, 0};
   Matrix<float> x(2, 5);
   x.fill(3.0F);
-  for (const VectorIsa isa : isas_of_this_cpu()) {
+  for (const VectorIsa isa : test::usable_isas()) {
     Matrix<float> y(2, 5);
     NeighbourSum<float> sum;
     sum.indptr = indptr.data();

@@ -1,0 +1,22 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "row_loops.hpp"
+
+#define HALO_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")))
+
+namespace halo::kernels::internal {
+namespace {
+#include "row_loops_body.inl"
+}  // namespace
+
+template <>
+const RowLoops<float>& row_loops_avx512<float>() {
+  return kRowLoops<float>;
+}
+template <>
+const RowLoops<double>& row_loops_avx512<double>() {
+  return kRowLoops<double>;
+}
+
+}  // namespace halo::kernels::internal
