@@ -7,11 +7,11 @@
 #include "halo/base/log.hpp"
 #include "halo/base/timer.hpp"
 #include "halo/datasets/dataset.hpp"
+#include "halo/datasets/staged_folder.hpp"
 #include "halo/partition/metis_graph.hpp"
 #include "halo/partition/partition_graph.hpp"
 #include "halo/partition/reverse_edges.hpp"
 #include "halo/partition/write_partition.hpp"
-#include "output_folder.hpp"
 
 namespace halo::partition {
 namespace {
@@ -72,7 +72,8 @@ void warn_about(const datasets::Dataset& dataset, const PartitionedGraph& graph)
 }  // namespace
 
 PartitionResult partition_dataset(const PartitionJob& job) {
-  OutputFolder::check(job.out);
+  // Made and removed again: a folder that cannot be written is found before the work, not after it.
+  { const datasets::StagedFolder probe(job.out); }
   Timer timer;
   datasets::Dataset dataset = datasets::load_dataset(job.dataset, {.split = job.split});
   check_options(job.options, dataset.num_nodes);

@@ -9,7 +9,7 @@
 
 #include "halo/datasets/npy.hpp"
 #include "halo/datasets/partitioned_dataset.hpp"
-#include "output_folder.hpp"
+#include "interrupt_guard.hpp"
 
 namespace halo::partition {
 

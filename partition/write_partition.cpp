@@ -9,8 +9,9 @@
 #include <string>
 
 #include "halo/base/error.hpp"
+#include "halo/datasets/staged_folder.hpp"
 #include "index.hpp"
-#include "output_folder.hpp"
+#include "interrupt_guard.hpp"
 #include "sliced_file.hpp"
 
 namespace halo::partition {
@@ -214,7 +215,7 @@ datasets::PartitionManifest write_partition(const std::filesystem::path& folder,
                                             const nlohmann::json& options) {
   check_trainable(dataset);
   const InterruptGuard interrupt;
-  OutputFolder output(folder);
+  datasets::StagedFolder output(folder);
   check_disk(output.path(), bytes_to_write(dataset, graph));
   datasets::PartitionManifest manifest = describe(dataset, graph);
   manifest.options = options;

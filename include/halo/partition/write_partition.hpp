@@ -20,7 +20,7 @@ std::int64_t bytes_to_write(const datasets::Dataset& dataset, const PartitionedG
 /// Writes the partitioned dataset `folder` (datasets/partitioned_dataset.hpp): into a temporary folder beside
 /// it, the manifest last, renamed when whole; on an error or a signal nothing stays. Features, labels and
 /// splits are read by original id from `dataset` (its edges are not looked at) in bounded pieces. `options`
-/// goes into the manifest. InputError as OutputFolder::check(); Error where the disk is too small or fails.
+/// goes into the manifest. InputError as datasets::StagedFolder; Error where the disk is too small or fails.
 datasets::PartitionManifest write_partition(const std::filesystem::path& folder,
                                             const datasets::Dataset& dataset, const PartitionedGraph& graph,
                                             const nlohmann::json& options);
