@@ -1,5 +1,6 @@
 #include "halo/base/exact_sum.hpp"
 
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <limits>
@@ -9,9 +10,20 @@ namespace {
 
 __extension__ using Wide = __int128;  // GCC and Clang; -Wpedantic wants the marker
 
-// Adding and subtracting 1.5 2^52 rounds a double below 2^51 to an integer (ties to even) in every build that
-// keeps IEEE semantics, and the compiler can vectorise it, which it cannot for std::nearbyint with AVX2.
+// x + 1.5 2^52 rounds a double below 2^51 to an integer (ties to even) in every build that keeps IEEE
+// semantics, and holds that integer in its lowest bits: so no conversion between double and 64-bit integers
+// is needed, which AVX2 and SSE2 do not have.
 constexpr double kRounder = 0x1.8p52;
+
+struct Rounded {
+  double value;
+  std::int64_t integer;
+};
+
+inline Rounded round_to_integer(double x) {
+  const double shifted = x + kRounder;
+  return {shifted - kRounder, std::bit_cast<std::int64_t>(shifted) - std::bit_cast<std::int64_t>(kRounder)};
+}
 
 #if defined(__x86_64__)
 #define HALO_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -24,16 +36,17 @@ HALO_CLONES std::int64_t add_limbs(const double* terms, std::int64_t count, std:
   std::int64_t bad = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     const bool good = std::abs(terms[i]) < kExactLimit;  // false for NaN
-    bad += good ? 0 : 1;
-    const double x = good ? terms[i] : 0.0;
-    const double q0 = (x * kExactScale[0] + kRounder) - kRounder;
-    const double r1 = x - q0 * (1.0 / kExactScale[0]);
-    const double q1 = (r1 * kExactScale[1] + kRounder) - kRounder;
-    const double r2 = r1 - q1 * (1.0 / kExactScale[1]);
-    const double q2 = (r2 * kExactScale[2] + kRounder) - kRounder;
-    l0[i] += static_cast<std::int64_t>(q0);
-    l1[i] += static_cast<std::int64_t>(q1);
-    l2[i] += static_cast<std::int64_t>(q2);
+    const std::int64_t mask = -static_cast<std::int64_t>(good);
+    bad += 1 + mask;
+    const auto x = std::bit_cast<double>(std::bit_cast<std::int64_t>(terms[i]) & mask);  // 0 for a bad term
+    const Rounded q0 = round_to_integer(x * kExactScale[0]);
+    const double r1 = x - q0.value * (1.0 / kExactScale[0]);
+    const Rounded q1 = round_to_integer(r1 * kExactScale[1]);
+    const double r2 = r1 - q1.value * (1.0 / kExactScale[1]);
+    const Rounded q2 = round_to_integer(r2 * kExactScale[2]);
+    l0[i] += q0.integer;
+    l1[i] += q1.integer;
+    l2[i] += q2.integer;
   }
   return bad;
 }
