@@ -221,8 +221,8 @@ PartitionManifest parse_manifest(const std::string& text, const std::filesystem:
   manifest.val_nodes = count_field<std::int64_t>(json, "val_nodes", folder);
   manifest.test_nodes = count_field<std::int64_t>(json, "test_nodes", folder);
   manifest.run_id = field<std::string>(json, "run_id", folder);
-  const auto files = field<Json>(json, "files", folder);
-  for (const auto& [name, file] : files.items()) {
+  const auto files = field<std::map<std::string, Json>>(json, "files", folder);
+  for (const auto& [name, file] : files) {
     manifest.files.emplace(name, parse_file(name, file, folder));
   }
   manifest.whole_file_checksums =
