@@ -1,31 +1,57 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 
+#include "halo/base/cpu.hpp"
 #include "handle.hpp"
 
 namespace halo::mpi {
+namespace {
+
+std::atomic<bool> aborting = false;
+
+/// exit() before the end of the job: some launchers then report success, so this rank says so and fails.
+void refuse_early_exit() {
+  if (aborting || !is_running()) return;
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  fmt::print(stderr, "error: rank {} on host {} called exit() before the job was done\n", rank, host_name());
+  RankWatch::silence();
+  ::_exit(static_cast<int>(ExitStatus::kFailure));
+}
+
+}  // namespace
 
 Environment::Environment(int* argc, char*** argv) : exceptions_at_start_(std::uncaught_exceptions()) {
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  std::atexit(refuse_early_exit);
   if (provided < MPI_THREAD_FUNNELED) {
     throw MpiError(
         fmt::format("MPI_Init_thread: this MPI library offers thread level {}, but threads beside the one "
                     "that calls MPI need MPI_THREAD_FUNNELED ({})",
                     provided, MPI_THREAD_FUNNELED));
   }
+  rank_watch_.watch_this_host();
 }
 
 Environment::~Environment() {
-  if (std::uncaught_exceptions() > exceptions_at_start_) return;
-  if (is_running()) MPI_Finalize();
+  if (std::uncaught_exceptions() > exceptions_at_start_ || !is_running()) return;
+  // All ranks are past their work here: none may still be watched when the first of them ends.
+  MPI_Barrier(MPI_COMM_WORLD);
+  RankWatch::silence();
+  MPI_Finalize();
 }
 
 void abort_all(int status) {
+  aborting = true;
+  RankWatch::silence();
   if (is_running()) MPI_Abort(MPI_COMM_WORLD, status);
   std::_Exit(status);
 }

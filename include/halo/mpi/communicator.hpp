@@ -10,6 +10,7 @@
 
 #include "halo/base/error.hpp"
 #include "halo/base/ids.hpp"
+#include "halo/mpi/rank_watch.hpp"
 
 namespace halo::mpi {
 
@@ -28,8 +29,9 @@ class Agreed {
 };
 bool is_agreed(const std::exception& error);
 
-/// Owns MPI_Init_thread / MPI_Finalize. Make one, first thing in main(). The destructor finalises unless an
-/// exception unwinds (MPI_Finalize would wait for ranks that never come).
+/// Owns MPI_Init_thread / MPI_Finalize and the watch over the ranks of this host. Make one, first thing in
+/// main(), before any thread. The destructor finalises (collective) unless an exception unwinds: MPI_Finalize
+/// would wait for ranks that never come. exit() while it lives is a failure of the job.
 class Environment {
  public:
   Environment(int* argc, char*** argv);
@@ -38,10 +40,11 @@ class Environment {
   Environment& operator=(const Environment&) = delete;
 
  private:
+  RankWatch rank_watch_;  ///< first: it forks before MPI starts
   int exceptions_at_start_ = 0;
 };
 
-/// Ends all ranks with `status` at once. Prints nothing itself.
+/// Ends all ranks with `status` at once. Prints nothing itself: say first why.
 [[noreturn]] void abort_all(int status);
 
 /// Version text of the MPI library in use.

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halo::mpi {
+
+/// The ranks of one host as their watching process sees them.
+class HostWatch {
+ public:
+  /// `listener`: socket on which ranks register; `parent` is watched from the start, not yet as a rank.
+  HostWatch(int listener, pid_t parent);
+
+  /// Waits until a rank registers or ends, at most `milliseconds` (-1: for ever). Takes one event, in the
+  /// order in which the kernel saw them, however late this process wakes.
+  void wait(int milliseconds);
+  bool any_dead() const { return first_dead_ >= 0; }
+  bool any_alive() const;
+  /// Who died first and how, in one line.
+  std::string describe_first_dead() const;
+  /// Closes the copies of the ranks' connections to the launcher.
+  void release_launcher();
+  void kill_living() const;
+
+ private:
+  struct Process {
+    std::int64_t rank = -1;  ///< -1: not registered yet
+    pid_t pid = -1;
+    int pidfd = -1;
+    int launcher = -1;  ///< copy of its connection to the launcher
+    std::string end;    ///< how it ended; empty while it runs
+  };
+  void add(pid_t pid);
+  void take_registration();
+  void mark_dead(std::size_t index);
+
+  int poll_ = -1;
+  int listener_ = -1;
+  std::int64_t first_dead_ = -1;
+  std::vector<Process> processes_;
+};
+
+}  // namespace halo::mpi
