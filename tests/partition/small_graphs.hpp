@@ -50,8 +50,8 @@ struct Shape {
   bool weighted = false;
 };
 
-/// Edges between random ends in the first two thirds of the nodes, so that some nodes are isolated and loops and
-/// duplicates occur.
+/// Edges between random ends in the first two thirds of the nodes, so that some nodes are isolated and loops
+/// and duplicates occur.
 inline EdgeList random_graph(const Shape& shape, std::uint64_t seed) {
   EdgeList graph{.nodes = shape.nodes};
   RandomStream random(CounterRng(seed, 0, 0).row_key(0));

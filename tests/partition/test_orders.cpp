@@ -26,7 +26,8 @@ PartSubgraph subgraph_of(const EdgeList& edges) {
 /// Largest distance of two neighbours in an order.
 std::int64_t bandwidth(const PartSubgraph& graph, const std::vector<LocalId>& order) {
   std::vector<std::int64_t> position(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) position[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    position[static_cast<std::size_t>(order[i])] = static_cast<std::int64_t>(i);
   std::int64_t widest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (EdgeId e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e) {
@@ -137,7 +138,8 @@ TEST_CASE("interior rows stand before boundary rows, by hand") {
   CHECK(order.original_id[3] == 3);
   CHECK(order.original_id[7] == 4);
   const auto new_id = order.new_ids();
-  for (std::size_t i = 0; i < 8; ++i) CHECK(order.original_id[static_cast<std::size_t>(new_id[i])] == static_cast<NodeId>(i));
+  for (std::size_t i = 0; i < 8; ++i)
+    CHECK(order.original_id[static_cast<std::size_t>(new_id[i])] == static_cast<NodeId>(i));
 }
 
 TEST_CASE("tiles and groups stop at the ends of parts and of interiors") {

@@ -13,7 +13,8 @@ using namespace halo::partition;
 
 namespace {
 
-Assignment assign(const EdgeList& edges, const PartitionOptions& options, std::vector<std::uint8_t> is_train = {}) {
+Assignment assign(const EdgeList& edges, const PartitionOptions& options,
+                  std::vector<std::uint8_t> is_train = {}) {
   const graph::Csr graph = edges.csr();
   std::vector<std::int64_t> degree;
   for (NodeId i = 0; i < graph.num_nodes(); ++i) degree.push_back(std::ssize(graph.neighbours(i)));
@@ -24,7 +25,8 @@ Assignment assign(const EdgeList& edges, const PartitionOptions& options, std::v
 std::int64_t cut_edges(const EdgeList& edges, const std::vector<PartId>& part) {
   std::int64_t cut = 0;
   for (std::size_t e = 0; e < edges.sources.size(); ++e) {
-    cut += part[static_cast<std::size_t>(edges.sources[e])] != part[static_cast<std::size_t>(edges.targets[e])];
+    cut +=
+        part[static_cast<std::size_t>(edges.sources[e])] != part[static_cast<std::size_t>(edges.targets[e])];
   }
   return cut / 2;
 }
@@ -55,7 +57,8 @@ TEST_CASE("graphs that METIS stumbles over get all their parts from every scheme
   for (NodeId i = 0; i < 10; ++i) {
     for (NodeId j = 0; j < i; ++j) complete.add_both(i, j);
   }
-  for (const EdgeList& edges : {star(10), star(40), edgeless, directed, complete, grid(5, 4), EdgeList{.nodes = 1}}) {
+  for (const EdgeList& edges :
+       {star(10), star(40), edgeless, directed, complete, grid(5, 4), EdgeList{.nodes = 1}}) {
     const auto nodes = static_cast<PartId>(edges.nodes);
     for (const PartId parts : {PartId{1}, PartId{2}, PartId{3}, PartId{7}, nodes - 1, nodes}) {
       if (parts < 1 || parts > nodes) continue;
@@ -71,7 +74,9 @@ TEST_CASE("graphs that METIS stumbles over get all their parts from every scheme
 
 TEST_CASE("METIS finds the halves of two cliques with a bridge") {
   EdgeList edges{.nodes = 40};
-  const auto node = [](NodeId clique, NodeId i) { return 2 * i + clique; };  // interleaved, so that blocks cut a lot
+  const auto node = [](NodeId clique, NodeId i) {
+    return 2 * i + clique;
+  };  // interleaved, so that blocks cut a lot
   for (NodeId clique = 0; clique < 2; ++clique) {
     for (NodeId i = 0; i < 20; ++i) {
       for (NodeId j = 0; j < i; ++j) edges.add_both(node(clique, i), node(clique, j));
@@ -135,15 +140,20 @@ TEST_CASE("empty parts get half of the largest part") {
 
 TEST_CASE("options that do not fit are refused by name") {
   const EdgeList edges = grid(3, 2);
-  const auto contains = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  const auto contains = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
   CHECK(contains(message_of(edges, {.parts = 7}), "1 to 6"));
   CHECK(contains(message_of(edges, {.parts = 0}), "too few parts"));
-  CHECK(contains(message_of(edges, {.parts = 2, .scheme = Scheme::kRecursive, .objective = Objective::kVolume}),
-                 "--objective"));
+  CHECK(
+      contains(message_of(edges, {.parts = 2, .scheme = Scheme::kRecursive, .objective = Objective::kVolume}),
+               "--objective"));
   CHECK(contains(message_of(edges, {.parts = 2, .balance = {}}), "--balance"));
-  CHECK(contains(message_of(edges, {.parts = 2, .balance = {Balance::kEdges, Balance::kEdges}}), "named twice"));
+  CHECK(contains(message_of(edges, {.parts = 2, .balance = {Balance::kEdges, Balance::kEdges}}),
+                 "named twice"));
   CHECK(contains(message_of(edges, {.parts = 2, .imbalance = 1.0}), "--imbalance"));
-  CHECK(contains(message_of(edges, {.parts = 2, .method = Method::kBlock, .balance = {Balance::kEdges}}), "METIS"));
+  CHECK(contains(message_of(edges, {.parts = 2, .method = Method::kBlock, .balance = {Balance::kEdges}}),
+                 "METIS"));
   CHECK(contains(message_of(edges, {.parts = 2, .tile_rows = 0}), "--tile-rows"));
   CHECK(contains(message_of(edges, {.parts = 2, .tiles_per_group = 0}), "--tiles-per-group"));
   CHECK(contains(message_of(edges, {.parts = 2, .threads = 0}), "--threads"));

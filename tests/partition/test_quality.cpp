@@ -12,10 +12,11 @@ using namespace halo::partition;
 using Counts = std::vector<std::int64_t>;
 
 TEST_CASE("figures of a 4 x 4 grid cut into two halves, by hand") {
-  // Parts: rows 0-1 and rows 2-3 of the grid. Four edges cross; four nodes on each side are needed by the other.
-  const PartitionedGraph graph =
-      partition_graph(grid(4, 4).csr(), std::vector<std::uint8_t>{1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
-                      {.parts = 2, .method = Method::kBlock});
+  // Parts: rows 0-1 and rows 2-3 of the grid. Four edges cross; four nodes on each side are needed by the
+  // other.
+  const PartitionedGraph graph = partition_graph(
+      grid(4, 4).csr(), std::vector<std::uint8_t>{1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+      {.parts = 2, .method = Method::kBlock});
   const Quality& quality = graph.quality;
   CHECK(quality.symmetric);
   CHECK(quality.nodes == Counts{8, 8});

@@ -15,7 +15,7 @@ struct MetisGraph {
   std::vector<std::int32_t> neighbours{};
   std::vector<std::int32_t> edge_weights{};  ///< one for each neighbour; empty: 1
   std::vector<std::int32_t> node_weights{};  ///< [nodes x constraints]; empty: 1
-  std::int32_t constraints = 1;            ///< figures to keep equal over the parts
+  std::int32_t constraints = 1;              ///< figures to keep equal over the parts
 
   std::int32_t num_nodes() const { return static_cast<std::int32_t>(offsets.size()) - 1; }
 };

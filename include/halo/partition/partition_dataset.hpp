@@ -14,9 +14,9 @@ namespace halo::partition {
 struct PartitionJob {
   std::filesystem::path dataset;
   std::filesystem::path out;
-  PartitionOptions options;
+  PartitionOptions options{};
   bool undirected = false;            ///< add the missing reverse edges to the data itself
-  std::optional<std::int64_t> split;  ///< datasets::LoadOptions::split
+  std::optional<std::int64_t> split{};  ///< datasets::LoadOptions::split
 };
 
 struct PartitionResult {
