@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Trains GCN, GraphSAGE (mean) or an MLP full-graph with PyTorch on the CPU: the peer that HaloGNN's epoch times are
-measured against. Reads a dataset folder (docs of gnn_dataset), prints one JSON object on stdout, progress on stderr.
+measured against. Reads a dataset folder or a partitioned one, prints one JSON object on stdout, progress on stderr.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import scipy.sparse
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dataset", type=Path, help="folder with edge_index.npy, features.npy, labels.npy, *_idx.npy")
+    parser.add_argument("dataset", type=Path, help="dataset folder, or folder of gnn_partition")
     parser.add_argument("--model", choices=("gcn", "sage", "mlp"), default="sage")
     parser.add_argument("--layers", type=int, default=3)
     parser.add_argument("--hidden", type=int, default=256)
@@ -67,7 +67,22 @@ def load_index(path, num_nodes):
     return torch.from_numpy(np.flatnonzero(array) if is_mask else array.astype(np.int64))
 
 
+def load_partitioned(folder):
+    """The same from a partitioned dataset: the graph in the node order that HaloGNN trains it in."""
+    features = np.load(folder / "features.npy")
+    indptr, indices = np.load(folder / "indptr.npy"), np.load(folder / "indices.npy")
+    weights = folder / "edge_weight.npy"
+    values = np.load(weights) if weights.exists() else np.ones(len(indices), np.float32)
+    in_edges = scipy.sparse.csr_matrix((values, indices, indptr), shape=(len(features), len(features)))
+    labels = torch.from_numpy(np.load(folder / "labels.npy").astype(np.int64))
+    split = np.load(folder / "split.npy")
+    splits = {name: torch.from_numpy(np.flatnonzero(split == i)) for i, name in enumerate(("train", "val", "test"), 1)}
+    return torch.from_numpy(features), in_edges, labels, splits
+
+
 def load_dataset(folder):
+    if (folder / "partition.json").exists():
+        return load_partitioned(folder)
     features = load_features(folder)
     num_nodes = len(features)
     source, target = np.load(folder / "edge_index.npy", mmap_mode="r")
