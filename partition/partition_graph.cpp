@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "halo/base/cpu.hpp"
 #include "halo/base/log.hpp"
 #include "halo/base/timer.hpp"
 #include "halo/partition/part_order.hpp"
@@ -33,9 +34,10 @@ std::vector<std::int64_t> in_degrees(const graph::Csr& graph) {
   return degrees;
 }
 
-/// Logs what a phase took and starts the next one.
+/// Logs what a phase took, and the most memory so far; starts the next one.
 void log_phase(const char* name, Timer& timer) {
-  spdlog::info("{}: {:.2f} s", name, timer.seconds());
+  spdlog::info("{}: {:.2f} s; peak memory {:.0f} MB", name, timer.seconds(),
+               static_cast<double>(peak_resident_bytes()) * 1e-6);
   timer.restart();
 }
 
