@@ -6,7 +6,6 @@
 
 #include "halo/base/exact_sum.hpp"
 #include "halo/base/parallel.hpp"
-#include "halo/nn/passes.hpp"
 #include "tile_context.hpp"
 
 namespace halo::nn {
@@ -14,13 +13,6 @@ namespace {
 
 std::size_t at(std::int64_t index) {
   return static_cast<std::size_t>(index);
-}
-
-RowCounts row_counts(const graph::LocalGraph& graph) {
-  return {.owned = graph.owned,
-          .halo_in = graph.in.halo,
-          .halo_out = graph.out().halo,
-          .symmetric = graph.symmetric};
 }
 
 /// Parameters whose gradient an operation adds to.
@@ -47,19 +39,19 @@ constexpr std::int64_t kLossLimbs = exact_limb_count(kSplits);
 
 template <typename Real>
 Executor<Real>::Executor(const graph::LocalGraph& graph, MatrixView<const Real> features, Targets targets,
-                         const Program& model, Exchange<Real>& exchange, int threads)
+                         Schedules schedules, Exchange<Real>& exchange, int threads)
     : graph_(graph),
       features_(features),
       targets_(std::move(targets)),
       exchange_(exchange),
       threads_(threads),
-      train_(make_schedule(train_program(model), row_counts(graph))),
-      evaluation_(make_schedule(evaluation_program(model), row_counts(graph))),
+      train_(std::move(schedules.train)),
+      evaluation_(std::move(schedules.evaluation)),
       arena_(std::max(train_.arena_elements(), evaluation_.arena_elements())),
       gcn_factor_(graph.owned),
       inverse_degree_(graph.owned),
       loop_(graph.owned),
-      parameter_count_(model.parameter_count()),
+      parameter_count_(train_.program.parameter_count()),
       sums_(at(threads)),
       predictions_(at(graph.owned), 0) {
   lay_out_arena(train_);

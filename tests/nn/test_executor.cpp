@@ -57,7 +57,7 @@ struct Result {
 Result run(const Problem& problem, const nn::Program& model, std::int64_t features, int threads) {
   nn::SoloExchange<float> alone;
   nn::Executor<float> executor(problem.graph, {problem.features.data(), problem.graph.owned, features},
-                               problem.targets, model, alone, threads);
+                               problem.targets, nn::make_schedules(model, problem.graph), alone, threads);
   executor.fold_constants();
   std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()));
   nn::initialise_parameters(model, 1, parameters.data());
@@ -82,7 +82,8 @@ TEST_CASE("one GCN layer on a path of three nodes, by hand") {
   targets.rows = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   const nn::Program model = nn::build_model({.model = "gcn", .layers = 1}, 1, 2);
   nn::SoloExchange<double> alone;
-  nn::Executor<double> executor(graph, {features.data(), 3, 1}, targets, model, alone, 1);
+  nn::Executor<double> executor(graph, {features.data(), 3, 1}, targets, nn::make_schedules(model, graph),
+                                alone, 1);
   executor.fold_constants();
   const std::vector<double> parameters = {1.0, -1.0, 0.0, 0.0};
   const nn::Scores scores = executor.evaluate(parameters);
@@ -126,8 +127,8 @@ TEST_CASE("another epoch draws other dropout masks") {
   const Problem problem = random_problem(100, 6);
   const nn::Program model = nn::build_model({.model = "gcn", .layers = 2, .hidden = 8, .dropout = 0.5}, 6, 4);
   nn::SoloExchange<float> alone;
-  nn::Executor<float> executor(problem.graph, {problem.features.data(), 100, 6}, problem.targets, model,
-                               alone, 1);
+  nn::Executor<float> executor(problem.graph, {problem.features.data(), 100, 6}, problem.targets,
+                               nn::make_schedules(model, problem.graph), alone, 1);
   executor.fold_constants();
   std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()));
   nn::initialise_parameters(model, 1, parameters.data());
@@ -144,7 +145,7 @@ TEST_CASE("a graph without nodes runs and sums nothing") {
   nn::Targets targets;
   targets.global_count = {1, 1, 1};
   nn::SoloExchange<float> alone;
-  nn::Executor<float> executor(graph, {nullptr, 0, 3}, targets, model, alone, 2);
+  nn::Executor<float> executor(graph, {nullptr, 0, 3}, targets, nn::make_schedules(model, graph), alone, 2);
   executor.fold_constants();
   std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()), 1.0F);
   std::vector<float> gradient(parameters.size(), 5.0F);
@@ -156,8 +157,8 @@ TEST_CASE("weights that are not finite give a loss that says so") {
   const Problem problem = random_problem(50, 4);
   const nn::Program model = nn::build_model({.model = "mlp", .layers = 1}, 4, 4);
   nn::SoloExchange<float> alone;
-  nn::Executor<float> executor(problem.graph, {problem.features.data(), 50, 4}, problem.targets, model, alone,
-                               1);
+  nn::Executor<float> executor(problem.graph, {problem.features.data(), 50, 4}, problem.targets,
+                               nn::make_schedules(model, problem.graph), alone, 1);
   std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()),
                                 std::numeric_limits<float>::infinity());
   std::vector<float> gradient(parameters.size());

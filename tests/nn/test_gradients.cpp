@@ -55,7 +55,8 @@ void check_gradient(const nn::Program& model, bool weighted) {
   std::vector<double> features(kNodes * kFeatures);
   for (double& x : features) x = random.normal();
   nn::SoloExchange<double> alone;
-  nn::Executor<double> executor(graph, {features.data(), kNodes, kFeatures}, targets(), model, alone, 1);
+  nn::Executor<double> executor(graph, {features.data(), kNodes, kFeatures}, targets(),
+                                nn::make_schedules(model, graph), alone, 1);
   executor.fold_constants();
   std::vector<double> parameters(static_cast<std::size_t>(model.parameter_count()));
   for (double& p : parameters) p = 0.5 * random.normal();  // biases too, so that none sits on a kink

@@ -48,7 +48,7 @@ class Executor {
   /// `features`: [owned x F], kept by the caller. The training and evaluation programs share their constants
   /// and the arena.
   Executor(const graph::LocalGraph& graph, MatrixView<const Real> features, Targets targets,
-           const Program& model, Exchange<Real>& exchange, int threads);
+           Schedules schedules, Exchange<Real>& exchange, int threads);
 
   MemoryPlan memory_plan() const;
   /// Collective. Runs what depends on constants only; once, before the first epoch.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "halo/graph/local_graph.hpp"
 #include "halo/nn/program.hpp"
 
 namespace halo::nn {
@@ -47,6 +48,16 @@ struct Schedule {
 std::string constant_key(const Program& program, ValueId value);
 
 Schedule make_schedule(Program program, const RowCounts& rows);
+
+/// Widest matrix that any gather of the schedule moves, in columns; 0 without gathers.
+std::int64_t widest_gather(const Schedule& schedule);
+
+/// What a training run needs of a model on one rank's graph.
+struct Schedules {
+  Schedule train;
+  Schedule evaluation;
+};
+Schedules make_schedules(const Program& model, const graph::LocalGraph& graph);
 
 /// The schedule as text: stages, their gathers and operations, slots.
 std::string to_text(const Schedule& schedule);

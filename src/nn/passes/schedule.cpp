@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "buffers.hpp"
@@ -89,6 +90,25 @@ Schedule make_schedule(Program program, const RowCounts& rows) {
   schedule.program = std::move(program);
   place_in_slots(schedule, rows.owned);
   return schedule;
+}
+
+std::int64_t widest_gather(const Schedule& schedule) {
+  std::int64_t cols = 0;
+  for (const auto* stages : {&schedule.constant_stages, &schedule.stages}) {
+    for (const Stage& stage : *stages) {
+      if (stage.gathered != kNone) cols = std::max(cols, schedule.program.cols(stage.gathered));
+    }
+  }
+  return cols;
+}
+
+Schedules make_schedules(const Program& model, const graph::LocalGraph& graph) {
+  const RowCounts rows = {.owned = graph.owned,
+                          .halo_in = graph.in.halo,
+                          .halo_out = graph.out().halo,
+                          .symmetric = graph.symmetric};
+  return {.train = make_schedule(train_program(model), rows),
+          .evaluation = make_schedule(evaluation_program(model), rows)};
 }
 
 std::string to_text(const Schedule& schedule) {
