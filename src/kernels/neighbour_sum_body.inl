@@ -11,7 +11,7 @@
 // Rows of x are scattered, so the hardware cannot guess them; the column list of the coming edges tells.
 
 // Cache lines asked for ahead of their use, and the fewest edges they stand for.
-inline constexpr EdgeId kLinesAhead = 64;
+inline constexpr EdgeId kLinesAhead = 128;
 inline constexpr EdgeId kEdgesAhead = 4;
 
 template <class Vector, int kVectors>
