@@ -97,37 +97,38 @@ std::shared_ptr<const FeatureSource> open_features(const ArrayFolder& arrays) {
                                           arrays.get("feat_values"));
 }
 
-/// One more than the largest id. An id out of all proportion is taken for a mistake, not for a billion
-/// isolated nodes.
-NodeId count_nodes_of_edges(const ArrayFolder& arrays, const Dataset& dataset) {
+NodeId largest_id(const Dataset& dataset) {
   NodeId largest = -1;
   for (const auto* ids : {&dataset.sources, &dataset.targets}) {
     if (!ids->empty()) largest = std::max(largest, *std::max_element(ids->begin(), ids->end()));
   }
-  const NodeId limit = std::max<NodeId>(1 << 20, 64 * dataset.num_edges());
-  if (largest >= limit) {
-    throw InputError(
-        {.what = "the number of nodes is not clear",
-         .where = arrays.path().string(),
-         .found = fmt::format("no features, labels or num_nodes, and an edge at node {}", largest),
-         .expected = fmt::format("ids below {} for {} edges", limit, dataset.num_edges()),
-         .next = "give num_nodes in dataset.json, or number the nodes from 0"});
-  }
-  return largest + 1;
+  return largest;
 }
 
-/// The declared number, else the rows of the features, else the labels, else what the edges show.
+/// Where no array has a row for each node, a number of nodes out of all proportion to the edges is taken for
+/// a mistake, not for a billion isolated nodes.
+void check_proportion(const ArrayFolder& arrays, const Dataset& dataset, NodeId largest) {
+  const NodeId limit = std::max<NodeId>(1 << 20, 64 * dataset.num_edges());
+  if (largest < limit) return;
+  throw InputError(
+      {.what = "the number of nodes is not clear",
+       .where = arrays.path().string(),
+       .found = fmt::format("no features, no labels, {} edges and a node {}", dataset.num_edges(), largest),
+       .expected = fmt::format("ids below {}", limit),
+       .next = "number the nodes from 0, or give features or labels"});
+}
+
+/// The declared number, else the rows of the features, else the labels, else one more than the largest id of
+/// an edge.
 NodeId count_nodes(const ArrayFolder& arrays, const DatasetDeclaration& declared, const Dataset& dataset) {
-  NodeId count = 0;
-  if (declared.num_nodes) {
-    count = *declared.num_nodes;
-  } else if (dataset.features) {
-    count = dataset.features->rows();
-  } else if (const auto labels = arrays.find("labels"); labels && !labels->shape().empty()) {
-    count = labels->shape()[0];
-  } else {
-    count = count_nodes_of_edges(arrays, dataset);
-  }
+  const auto labels = dataset.features ? std::nullopt : arrays.find("labels");
+  const bool counted = dataset.features || (labels && !labels->shape().empty());
+  if (!counted)
+    check_proportion(arrays, dataset, declared.num_nodes ? *declared.num_nodes - 1 : largest_id(dataset));
+  const NodeId count = declared.num_nodes ? *declared.num_nodes
+                       : dataset.features ? dataset.features->rows()
+                       : counted          ? labels->shape()[0]
+                                          : largest_id(dataset) + 1;
   if (count <= 0) {
     throw InputError({.what = "the dataset has no nodes",
                       .where = arrays.path().string(),

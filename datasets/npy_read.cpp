@@ -11,7 +11,6 @@ namespace halo::datasets {
 namespace {
 
 constexpr std::int64_t kChunkBytes = 1 << 20;
-constexpr std::int64_t kMaxHeaderBytes = 12 + (1 << 20);
 
 /// Where a run of stored elements goes: element i to out[first + i * stride].
 template <typename T>
@@ -145,20 +144,23 @@ void read_rows_of(const ByteSource& source, const NpyHeader& header, RowRange ro
   }
 }
 
-NpyHeader read_header(const ByteSource& source) {
-  std::vector<std::byte> start(static_cast<std::size_t>(std::min(source.size(), kMaxHeaderBytes)));
-  // A header of the usual kind is a few hundred bytes; read on only where that is not enough.
-  const auto usual = std::span(start).first(std::min<std::size_t>(start.size(), 4096));
-  source.read(0, usual);
-  const auto byte_at = [&](std::size_t i) {
-    return i < usual.size() ? static_cast<std::size_t>(usual[i]) : 0;
-  };
-  std::size_t length = byte_at(8) | byte_at(9) << 8;
-  if (byte_at(6) > 1) length |= byte_at(10) << 16 | byte_at(11) << 24;
-  const bool whole = length + 12 <= usual.size();
-  if (!whole) source.read(0, start);
-  NpyHeader header = parse_npy_header(whole ? usual : std::span<std::byte>(start), source.name());
+/// Reads the start of a file: as much as a header usually needs, or all that parse_npy_header() takes.
+NpyHeader read_start(const ByteSource& source) {
+  constexpr std::int64_t kUsualBytes = 4096, kMaxBytes = 12 + (1 << 20);
+  std::vector<std::byte> start(static_cast<std::size_t>(std::min(source.size(), kUsualBytes)));
+  source.read(0, start);
+  // Bytes 9 to 11 are the upper ones of the length; in version 1 there is no 10 and 11.
+  const bool version_1 = start.size() < 12 || start[6] == std::byte{1};
+  const auto upper = [&](std::size_t i) { return i < start.size() ? static_cast<int>(start[i]) : 0; };
+  if (upper(9) >= 15 || (!version_1 && upper(10) + upper(11) > 0)) {
+    start.resize(static_cast<std::size_t>(std::min(source.size(), kMaxBytes)));
+    source.read(0, start);
+  }
+  return parse_npy_header(start, source.name());
+}
 
+NpyHeader read_header(const ByteSource& source) {
+  NpyHeader header = read_start(source);
   std::int64_t promised = 0;
   if (__builtin_add_overflow(header.size() * header.item_size, header.data_offset, &promised) ||
       promised != source.size()) {

@@ -94,6 +94,13 @@ TEST_CASE("bad edges are refused") {
     data.write<std::int64_t>("edge_index", {0, 1, std::numeric_limits<std::int64_t>::max(), 1, 2, 3}, {2, 3});
     CHECK(contains(error_of(data), "number of nodes"));
   }
+  SUBCASE("an absurd number of declared nodes") {
+    data.remove_splits();
+    data.remove("labels");
+    data.remove("features");
+    data.write_description(R"({"num_nodes": 1000000000000000})");
+    CHECK(contains(error_of(data), "number of nodes"));
+  }
   SUBCASE("weights of another length") {
     data.write<float>("edge_weight", {1, 2}, {2});
     CHECK(contains(error_of(data), "edge_weight"));

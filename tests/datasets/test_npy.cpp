@@ -94,6 +94,20 @@ TEST_CASE("a shape whose product overflows is refused before anything is allocat
   CHECK(contains(input_error_of([&] { array_of(lie); }), "wrong length"));
 }
 
+TEST_CASE("a header longer than usual is read whole") {
+  for (const char version : {'\1', '\3'}) {
+    const std::string text =
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }" + std::string(20000, ' ');
+    const std::string bytes = header_bytes(text, version) + number(42, 4, false);
+    CHECK(array_of(bytes).read<std::int32_t>()[0] == 42);
+  }
+  const std::string text =
+      "{'descr': '<i4', 'fortran_order': False, 'shape': (1,), }" + std::string(65536, ' ');
+  std::string bytes = header_bytes(text, '\2') + number(42, 4, false);
+  bytes[10] = 1;  // the third byte of the length
+  CHECK(array_of(bytes).read<std::int32_t>()[0] == 42);
+}
+
 TEST_CASE("a file that is cut or too long is refused") {
   const std::string whole = header_bytes(dict("<f4", false, "(2, 3)")) + std::string(24, '\0');
   CHECK(array_of(whole).header().size() == 6);
