@@ -28,9 +28,10 @@ struct PartitionedGraph {
 
 /// Everything between reading a graph and writing files: parts, their order, the order of nodes, tiles,
 /// figures. `graph` holds in-edge rows (loops and duplicate edges stay); `is_train` is [nodes]. Errors as
-/// assign_nodes(). Deterministic in graph and options. Memory beside the graph: a symmetric copy where it is
-/// not symmetric and simple already (8 bytes an entry), METIS' copies (about 20 bytes an entry, for a while),
-/// then the relabelled rows (8 bytes an entry).
+/// assign_nodes(). Deterministic in graph and options.
+///
+/// Memory beside the graph's 8 bytes an entry: a symmetric copy where it is not symmetric and simple already
+/// (8), METIS (60 to 95 for a while, partition/README.md), then the relabelled rows (8).
 PartitionedGraph partition_graph(graph::Csr graph, std::span<const std::uint8_t> is_train,
                                  const PartitionOptions& options);
 
