@@ -15,7 +15,7 @@ struct PartitionJob {
   std::filesystem::path dataset;
   std::filesystem::path out;
   PartitionOptions options{};
-  bool undirected = false;            ///< add the missing reverse edges to the data itself
+  bool undirected = false;              ///< add the missing reverse edges to the data itself
   std::optional<std::int64_t> split{};  ///< datasets::LoadOptions::split
 };
 
