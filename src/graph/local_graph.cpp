@@ -30,15 +30,15 @@ Adjacency to_adjacency(const Csr& graph) {
 }  // namespace
 
 void set_degrees(LocalGraph& graph) {
-  graph.in_degree.assign(at(graph.owned), 0.0F);
+  graph.in_degree.assign(at(graph.owned), 0.0);
   graph.loop_to_add.assign(at(graph.owned), 1.0F);
   for (LocalId i = 0; i < graph.owned; ++i) {
-    double degree = 0.0;  // a float would stop counting at 2^24 edges
+    double degree = 0.0;
     for (EdgeId e = graph.in.indptr[at(i)]; e < graph.in.indptr[at(i) + 1]; ++e) {
       degree += graph.in.weights.empty() ? 1.0 : static_cast<double>(graph.in.weights[at(e)]);
       if (graph.in.columns[at(e)] == i) graph.loop_to_add[at(i)] = 0.0F;
     }
-    graph.in_degree[at(i)] = static_cast<float>(degree);
+    graph.in_degree[at(i)] = degree;
   }
 }
 

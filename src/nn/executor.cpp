@@ -57,7 +57,7 @@ Executor<Real>::Executor(const graph::LocalGraph& graph, MatrixView<const Real> 
   lay_out_arena(train_);
   lay_out_arena(evaluation_);
   for (std::int64_t i = 0; i < graph.owned; ++i) {
-    const auto degree = static_cast<double>(graph.in_degree[at(i)]);
+    const double degree = graph.in_degree[at(i)];
     const auto loop = static_cast<double>(graph.loop_to_add[at(i)]);
     const double with_loop = degree + loop;
     gcn_factor_.data()[i] = static_cast<Real>(with_loop > 0.0 ? 1.0 / std::sqrt(with_loop) : 0.0);

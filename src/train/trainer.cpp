@@ -21,10 +21,15 @@
 namespace halo::train {
 namespace {
 
+/// Some MPI libraries append how they were built.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
 void log_placement(const mpi::Communicator& communicator, const std::vector<RankPlacement>& ranks) {
   if (communicator.rank() != 0) return;
   spdlog::info("{} rank{}, {}; vector code {}, products {}", ranks.size(), ranks.size() == 1 ? "" : "s",
-               mpi::library_version(), to_string(vector_isa()), kernels::product_backend());
+               first_line(mpi::library_version()), to_string(vector_isa()), kernels::product_backend());
   const char* binding = std::getenv("OMP_PROC_BIND");
   for (std::size_t r = 0; r < ranks.size(); ++r) {
     spdlog::info("rank {}: host {}, pid {}, cpus {}, {} thread{} (OMP_PROC_BIND {})", r, ranks[r].host,

@@ -14,7 +14,7 @@ TEST_CASE("a whole graph: degrees, loops to add, tiles and groups") {
   CHECK(local.owned == 5);
   CHECK(!local.symmetric);
   CHECK(local.out().columns == std::vector<halo::LocalId>{1, 0, 1, 2});
-  CHECK(local.in_degree == std::vector<float>{2.0F, 1.5F, 4.0F, 0.0F, 0.0F});
+  CHECK(local.in_degree == std::vector<double>{2.0, 1.5, 4.0, 0.0, 0.0});
   CHECK(local.loop_to_add == std::vector<float>{1.0F, 1.0F, 0.0F, 1.0F, 1.0F});
   REQUIRE(local.tiles.size() == 3);
   CHECK(local.tiles[2].rows == halo::RowRange{4, 5});

@@ -44,7 +44,7 @@ struct LocalGraph {
   Adjacency in;                     ///< N(i): sources of the edges into i
   Adjacency out_if_directed;        ///< M(j): targets of the edges out of j; unused where symmetric
   std::vector<NodeId> original_id;  ///< owned: the user's id, key of every random number
-  std::vector<float> in_degree;     ///< owned: number (sum of weights) of in-edges, global, loops included
+  std::vector<double> in_degree;    ///< owned: number (sum of weights) of in-edges, global, loops included
   std::vector<float>
       loop_to_add;  ///< owned: 1, or 0 where the graph has the loop i -> i already (GCN adds the rest)
   std::vector<Tile> tiles;
