@@ -1,9 +1,11 @@
-// The neighbour sum over an abstract vector. Each instruction set includes this file once, inside an unnamed namespace
-// (so that no code made for one CPU can be linked into the path of another), after defining
+// The neighbour sum over an abstract vector. Each instruction set includes this file once, inside an unnamed
+// namespace (so that no code made for one CPU can be linked into the path of another), after defining
 //   HALO_TARGET   the function attribute that allows its instructions,
-//   a Vector for float and one for double: Real, Register, Mask, kLanes, kMaxVectors and the operations used below.
+//   a Vector for float and one for double: Real, Register, Mask, kLanes, kMaxVectors and the operations used
+//   below.
 //
-// A block of up to kMaxVectors registers holds part of y_i for the whole row, so each neighbour's row is read once:
+// A block of up to kMaxVectors registers holds part of y_i for the whole row, so each neighbour's row is read
+// once:
 //
 //   columns of row i:     j0     j1     j2     j3  ...     j(e + distance)
 //   acc[0 .. kVectors) += x_j0   x_j1   x_j2   x_j3        prefetch all cache lines of that row's block
@@ -49,7 +51,8 @@ HALO_TARGET inline __attribute__((always_inline)) void store_block(typename Vect
 
 // Columns [first, first + (kVectors - 1) kLanes + tail_lanes) of all rows.
 template <class Vector, int kVectors, bool kWeighted>
-HALO_TARGET void sum_block(const NeighbourSum<typename Vector::Real>& sum, std::int64_t first, int tail_lanes) {
+HALO_TARGET void sum_block(const NeighbourSum<typename Vector::Real>& sum, std::int64_t first,
+                           int tail_lanes) {
   using Real = typename Vector::Real;
   constexpr auto kBlockBytes = static_cast<EdgeId>(kVectors * sizeof(typename Vector::Register));
   constexpr EdgeId kDistance = std::max(kEdgesAhead, kLinesAhead * 64 / std::max<EdgeId>(kBlockBytes, 64));

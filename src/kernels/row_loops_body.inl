@@ -1,6 +1,7 @@
-// The row loops, written plainly; the compiler vectorises them for the instructions that HALO_TARGET (a function
-// attribute) allows. Each instruction set includes this file once, inside an unnamed namespace, so that no code made for one CPU can
-// be linked into the path of another. `omp simd` says that iterations are independent, which holds in place too.
+// The row loops, written plainly; the compiler vectorises them for the instructions that HALO_TARGET (a
+// function attribute) allows. Each instruction set includes this file once, inside an unnamed namespace, so
+// that no code made for one CPU can be linked into the path of another. `omp simd` says that iterations are
+// independent, which holds in place too.
 
 // One long row if there is no gap between the rows.
 template <typename T>

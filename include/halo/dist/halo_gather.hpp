@@ -23,17 +23,19 @@ const char* to_string(Transport transport);
 struct GatherStatistics {
   std::int64_t bytes_sent = 0;
   std::int64_t gathers = 0;
-  double waited_seconds = 0.0;   ///< inside finish() (and start() of the blocking transport)
+  double waited_seconds = 0.0;  ///< inside finish() (and start() of the blocking transport)
 };
 
-/// The one communication primitive: fills the halo rows of a matrix from their owners. start() packs and posts, finish() waits;
-/// in between the owned rows may be read but nothing of the matrix written. Counts are in rows (a row datatype), so only the number of
-/// rows must stay below 2^31. Ranks without neighbours take part as everyone else.
+/// The one communication primitive: fills the halo rows of a matrix from their owners. start() packs and
+/// posts, finish() waits; in between the owned rows may be read but nothing of the matrix written. Counts are
+/// in rows (a row datatype), so only the number of rows must stay below 2^31. Ranks without neighbours take
+/// part as everyone else.
 template <typename Real>
 class HaloGather {
  public:
   /// Collective. The plan is copied; `max_cols` sizes the send buffer, so that start() allocates nothing.
-  HaloGather(const mpi::Communicator& communicator, const HaloPlan& plan, Transport transport, std::int64_t max_cols);
+  HaloGather(const mpi::Communicator& communicator, const HaloPlan& plan, Transport transport,
+             std::int64_t max_cols);
   ~HaloGather();
   HaloGather(HaloGather&&) noexcept;
   HaloGather& operator=(HaloGather&&) noexcept;

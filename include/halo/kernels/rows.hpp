@@ -38,8 +38,8 @@ void relu(MatrixView<const Real> x, MatrixView<Real> y);
 template <typename Real>
 void relu_backward(MatrixView<const Real> y, MatrixView<const Real> dy, MatrixView<Real> dx);
 
-/// Inverted dropout (Srivastava et al. 2014): y_rc = x_rc / (1 - p) where column_bits(row_key(ids[r]), c) >= p 2^32, else 0.
-/// The same call on dy is its backward.
+/// Inverted dropout (Srivastava et al. 2014): y_rc = x_rc / (1 - p) where column_bits(row_key(ids[r]), c) >=
+/// p 2^32, else 0. The same call on dy is its backward.
 template <typename Real>
 void dropout(MatrixView<const Real> x, std::span<const NodeId> ids, const CounterRng& rng, double p,
              MatrixView<Real> y);
@@ -49,11 +49,12 @@ void relu_dropout(MatrixView<const Real> x, std::span<const NodeId> ids, const C
                   MatrixView<Real> y);
 /// dx = dy / (1 - p) where y > 0, else 0 (y: the output of relu_dropout).
 template <typename Real>
-void relu_dropout_backward(MatrixView<const Real> y, MatrixView<const Real> dy, double p, MatrixView<Real> dx);
+void relu_dropout_backward(MatrixView<const Real> y, MatrixView<const Real> dy, double p,
+                           MatrixView<Real> dx);
 
-/// Softmax cross-entropy of the rows with use_r != 0 and 0 <= label_r < cols: returns sum_r -log softmax(x_r)[label_r] in
-/// double, rows in order; dx_r = (softmax(x_r) - onehot(label_r)) * gradient_scale, zero for the other rows.
-/// dx may be empty (data == nullptr): loss only.
+/// Softmax cross-entropy of the rows with use_r != 0 and 0 <= label_r < cols: returns sum_r -log
+/// softmax(x_r)[label_r] in double, rows in order; dx_r = (softmax(x_r) - onehot(label_r)) * gradient_scale,
+/// zero for the other rows. dx may be empty (data == nullptr): loss only.
 template <typename Real>
 double softmax_cross_entropy(MatrixView<const Real> x, std::span<const std::int32_t> labels,
                              std::span<const std::uint8_t> use, double gradient_scale, MatrixView<Real> dx);
