@@ -27,13 +27,10 @@ struct Source {
   SliceReader reader;
 };
 
-/// Collective. This rank's slice of a file.
+/// Room for this rank's slice of a file. Local; may run out of memory.
 template <typename T>
-std::vector<T> read_slice(const Source& source, const std::string& file) {
-  std::vector<T> values;
-  source.communicator.agree([&] { values.resize(at(source.reader.range(file).size())); });
-  source.reader.read<T>(file, values);
-  return values;
+std::vector<T> room_for(const Source& source, const std::string& file) {
+  return std::vector<T>(at(source.reader.range(file).size()));
 }
 
 /// Throws unless `good` holds for every value; names the node and column of the first that fails.
@@ -60,17 +57,26 @@ template <typename Index>
 LocalRows read_rows(const Source& source, const std::string& prefix) {
   const std::string indptr_file = prefix + "indptr.npy";
   const std::string indices_file = prefix + "indices.npy";
-  auto indptr = read_slice<EdgeId>(source, indptr_file);
-  auto indices = read_slice<Index>(source, indices_file);
+  const std::string weights_file = prefix + "edge_weight.npy";
+  const bool weighted = source.folder.manifest.weighted;
+  std::vector<EdgeId> indptr;
+  std::vector<Index> indices;
   std::vector<float> weights;
-  if (source.folder.manifest.weighted) weights = read_slice<float>(source, prefix + "edge_weight.npy");
+  source.communicator.agree([&] {
+    indptr = room_for<EdgeId>(source, indptr_file);
+    indices = room_for<Index>(source, indices_file);
+    if (weighted) weights = room_for<float>(source, weights_file);
+  });
+  source.reader.read<EdgeId>(indptr_file, indptr);
+  source.reader.read<Index>(indices_file, indices);
+  if (weighted) source.reader.read<float>(weights_file, weights);
 
   LocalRows rows;
   source.communicator.agree([&] {
     localise_indptr(indptr, source.reader.range(indices_file), source.folder.path / indptr_file);
     rows = localise_rows(std::move(indptr), std::move(indices), source.owned,
                          source.folder.manifest.num_nodes, source.folder.path / indices_file);
-    check_values<float>(source, prefix + "edge_weight.npy", weights, 1, is_finite, "finite edge weights");
+    check_values<float>(source, weights_file, weights, 1, is_finite, "finite edge weights");
     rows.adjacency.weights = std::move(weights);
   });
   return rows;
@@ -102,12 +108,16 @@ void set_tiles(const PartitionFolder& folder, RowRange owned, graph::LocalGraph&
 /// Collective. Features, labels, split and original ids of the owned nodes.
 void read_node_data(const Source& source, LocalPartition& local) {
   const datasets::PartitionManifest& manifest = source.folder.manifest;
-  source.communicator.agree(
-      [&] { local.features = Buffer<float>(source.reader.range("features.npy").size()); });
+  source.communicator.agree([&] {
+    local.features = Buffer<float>(source.reader.range("features.npy").size());
+    local.labels = room_for<std::int32_t>(source, "labels.npy");
+    local.split = room_for<std::uint8_t>(source, "split.npy");
+    local.graph.original_id = room_for<NodeId>(source, "original_id.npy");
+  });
   source.reader.read<float>("features.npy", local.features.span());
-  local.labels = read_slice<std::int32_t>(source, "labels.npy");
-  local.split = read_slice<std::uint8_t>(source, "split.npy");
-  local.graph.original_id = read_slice<NodeId>(source, "original_id.npy");
+  source.reader.read<std::int32_t>("labels.npy", local.labels);
+  source.reader.read<std::uint8_t>("split.npy", local.split);
+  source.reader.read<NodeId>("original_id.npy", local.graph.original_id);
   source.communicator.agree([&] {
     check_values<float>(source, "features.npy", local.features.span(),
                         std::max<std::int64_t>(manifest.feature_cols, 1), is_finite, "finite features");

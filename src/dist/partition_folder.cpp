@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "halo/base/error.hpp"
 #include "halo/datasets/npy.hpp"
@@ -129,11 +130,21 @@ void read_small_files(PartitionFolder& folder) {
   }
 }
 
-void broadcast_vector(const mpi::Communicator& communicator, std::vector<std::int64_t>& values) {
-  std::array<std::int64_t, 1> size = {static_cast<std::int64_t>(values.size())};
-  communicator.broadcast(std::as_writable_bytes(std::span(size)), 0);
-  values.resize(at(size[0]));
-  communicator.broadcast(std::as_writable_bytes(std::span(values)), 0);
+/// Collective. Rank 0's vectors to all, their sizes first and then all values in one message.
+void broadcast_vectors(const mpi::Communicator& communicator,
+                       std::span<std::vector<std::int64_t>* const> vectors) {
+  std::vector<std::int64_t> sizes;
+  for (const auto* vector : vectors) sizes.push_back(static_cast<std::int64_t>(vector->size()));
+  communicator.broadcast(std::as_writable_bytes(std::span(sizes)), 0);
+  std::vector<std::int64_t> all;
+  for (const auto* vector : vectors) all.insert(all.end(), vector->begin(), vector->end());
+  all.resize(at(std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0})));
+  communicator.broadcast(std::as_writable_bytes(std::span(all)), 0);
+  auto next = all.begin();
+  for (std::size_t i = 0; i < vectors.size(); ++i) {
+    vectors[i]->assign(next, next + sizes[i]);
+    next += sizes[i];
+  }
 }
 
 }  // namespace
@@ -153,10 +164,10 @@ PartitionFolder open_partition_folder(const mpi::Communicator& communicator,
   text = communicator.broadcast(text, 0);
   folder.manifest =
       datasets::parse_manifest(text, path);  // of rank 0, which parsed it: cannot fail on one rank only
-  for (auto* values : {&folder.part_offsets, &folder.tile_offsets, &folder.group_offsets, &folder.checksums,
-                       &folder.in_edge_offsets, &folder.out_edge_offsets, &data_offsets}) {
-    broadcast_vector(communicator, *values);
-  }
+  const std::array<std::vector<std::int64_t>*, 7> vectors = {
+      &folder.part_offsets,    &folder.tile_offsets,     &folder.group_offsets, &folder.checksums,
+      &folder.in_edge_offsets, &folder.out_edge_offsets, &data_offsets};
+  broadcast_vectors(communicator, vectors);
   std::size_t next = 0;
   for (const auto& [name, file] : folder.manifest.files) folder.data_offsets[name] = data_offsets[next++];
   return folder;

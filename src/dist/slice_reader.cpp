@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "halo/base/error.hpp"
-#include "halo/mpi/shared_file.hpp"
+#include "halo/mpi/file_slice.hpp"
 #include "partition_folder.hpp"
 
 namespace halo::dist {
@@ -16,9 +16,10 @@ SliceReader::SliceReader(const mpi::Communicator& communicator, const PartitionF
 void SliceReader::read_bytes(const std::string& file, std::span<std::byte> out,
                              std::size_t element_bytes) const {
   const std::int64_t begin = range(file).begin;
-  const mpi::SharedFile shared(communicator_, folder_.path / file);
-  shared.read_at_all(folder_.data_offsets.at(file) + begin * static_cast<std::int64_t>(element_bytes), out);
-  communicator_.agree([&] { check_parts(file, out, element_bytes); });
+  const std::int64_t offset =
+      folder_.data_offsets.at(file) + begin * static_cast<std::int64_t>(element_bytes);
+  mpi::read_slice(communicator_, folder_.path / file, offset, out,
+                  [&] { check_parts(file, out, element_bytes); });
 }
 
 void SliceReader::check_parts(const std::string& file, std::span<const std::byte> bytes,

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "halo/base/cpu.hpp"
 
 namespace halo::mpi {
@@ -14,14 +12,10 @@ int run_program(int argc, char** argv, const std::function<int(const Communicato
   try {
     return body(communicator);
   } catch (const std::exception& error) {
-    const int status = static_cast<int>(exit_status_of(error));
     if (is_agreed(error)) {
-      if (communicator.rank() == 0) fmt::print(stderr, "error: {}\n", error.what());
-      return status;
+      return communicator.rank() == 0 ? report_failure(error) : static_cast<int>(exit_status_of(error));
     }
-    fmt::print(stderr, "error: rank {} on host {}: {}\n", communicator.rank(), host_name(), error.what());
-    std::fflush(nullptr);
-    abort_all(status);
+    abort_all(report_failure(error, fmt::format("rank {} on host {}", communicator.rank(), host_name())));
   }
 }
 
