@@ -85,12 +85,12 @@ void round_trip(const SmallPartition& whole) {
 }  // namespace
 
 TEST_CASE("a partitioned dataset comes back whole on any number of ranks, one or several parts for each") {
+  int parts = 5;
   for (const auto& [name, graph] : halo::testing::small_graphs()) {
-    for (const int parts : {5, 8}) {
-      INFO(name);
-      INFO(parts);
-      round_trip(halo::testing::make_small_partition(graph, parts));
-    }
+    parts = 13 - parts;  // 8, 5, 8, ...
+    INFO(name);
+    INFO(parts);
+    round_trip(halo::testing::make_small_partition(graph, parts));
   }
 }
 
