@@ -105,7 +105,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : static_cast<int>(ExitStatus::kBadInput);
   }
-  set_up_log(quiet ? "warn" : log_level);
+  set_up_log(log_level, quiet);
   if (generate->parsed()) run_generate(generate_command);
   if (import_command->parsed()) run_import(arguments);
   if (info->parsed()) run_info(arguments);
@@ -119,7 +119,6 @@ int main(int argc, char** argv) {
   try {
     return halo::datasets::run(argc, argv);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "gnn_dataset: %s\n", error.what());
-    return static_cast<int>(halo::exit_status_of(error));
+    return halo::report_failure(error);
   }
 }

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <new>
 
 #include "halo/base/cpu.hpp"
 #include "halo/base/error.hpp"
@@ -63,7 +62,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
 }
 
 void run(Arguments& arguments) {
-  set_up_log(arguments.quiet ? "warn" : arguments.log_level);
+  set_up_log(arguments.log_level, arguments.quiet);
   partition::PartitionOptions& options = arguments.job.options;
   options.method = partition::parse_method(arguments.method);
   options.scheme = partition::parse_scheme(arguments.scheme);
@@ -76,11 +75,6 @@ void run(Arguments& arguments) {
   fmt::print("{}: {} nodes, {} {}edges, {} parts ({})\n\n{}\nwrote {} (run {})\n", manifest.name,
              manifest.num_nodes, manifest.num_edges, manifest.symmetric ? "" : "directed ", manifest.parts,
              arguments.method, to_table(result.quality), arguments.job.out.string(), manifest.run_id);
-}
-
-int fail(const char* message, ExitStatus status) {
-  fmt::print(stderr, "gnn_partition: {}\n", message);
-  return static_cast<int>(status);
 }
 
 }  // namespace
@@ -99,9 +93,7 @@ int main(int argc, char** argv) {
   try {
     run(arguments);
     return static_cast<int>(ExitStatus::kDone);
-  } catch (const std::bad_alloc&) {
-    return fail("out of memory", ExitStatus::kFailure);
   } catch (const std::exception& error) {
-    return fail(error.what(), exit_status_of(error));
+    return report_failure(error);
   }
 }

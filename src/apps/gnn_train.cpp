@@ -4,14 +4,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
-#include <new>
 
-#include "halo/base/cpu.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
-#include "halo/mpi/communicator.hpp"
+#include "halo/mpi/program.hpp"
 #include "halo/train/trainer.hpp"
 
 namespace {
@@ -101,49 +97,30 @@ int parse(CLI::App& app, int argc, char** argv, bool speaks) {
   }
 }
 
-int run(int argc, char** argv) {
-  const mpi::Communicator world = mpi::Communicator::world();
+int run(int argc, char** argv, const mpi::Communicator& world) {
   const bool leads = world.rank() == 0;
   CLI::App app{
       "Trains a graph neural network on a partitioned dataset: mpiexec -n P gnn_train PARTS --out RUN"};
-  app.set_version_flag("--version", std::string("gnn_train ") + HALO_VERSION + ", " + mpi::library_version());
+  app.set_version_flag("--version", "gnn_train " HALO_VERSION);
   Arguments arguments;
   add_run_options(app, arguments);
   add_model_options(app, arguments);
   add_training_options(app, arguments);
   if (const int status = parse(app, argc, argv, leads); status >= 0) return status;
-  try {
-    world.agree([&] {
-      set_up_log(arguments.quiet ? "warn" : arguments.log_level,
-                 world.size() > 1 ? fmt::format("rank {}", world.rank()) : "");
-      arguments.train.transport = dist::parse_transport(arguments.transport);
-      arguments.train.decay_first_layer_only = arguments.weight_decay_on == "first";
-    });
-    const auto summary = train::train(world, arguments.train, {.progress = !arguments.quiet});
-    if (leads) print_summary(summary, arguments.train.out);
-    return static_cast<int>(ExitStatus::kDone);
-  } catch (const std::exception& error) {
-    const int status = static_cast<int>(exit_status_of(error));
-    if (mpi::is_agreed(error)) {
-      if (leads) fmt::print(stderr, "error: {}\n", error.what());
-      return status;
-    }
-    // This rank's own failure: the others wait for it somewhere, so it speaks and ends them.
-    const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
-    fmt::print(stderr, "error: rank {} on host {}: {}\n", world.rank(), host_name(),
-               no_memory ? "out of memory" : error.what());
-    mpi::abort_all(status);
-  }
+  world.agree([&] {
+    set_up_log(arguments.log_level, arguments.quiet,
+               world.size() > 1 ? fmt::format("rank {}", world.rank()) : "");
+    arguments.train.transport = dist::parse_transport(arguments.transport);
+    arguments.train.decay_first_layer_only = arguments.weight_decay_on == "first";
+  });
+  const auto summary = train::train(world, arguments.train, {.progress = !arguments.quiet});
+  if (leads) print_summary(summary, arguments.train.out);
+  return static_cast<int>(ExitStatus::kDone);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    halo::mpi::Environment environment(&argc, &argv);
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
-    return static_cast<int>(halo::ExitStatus::kFailure);
-  }
+  return halo::mpi::run_program(argc, argv,
+                                [&](const halo::mpi::Communicator& world) { return run(argc, argv, world); });
 }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <new>
+
 namespace halo {
 namespace {
 
@@ -23,6 +26,14 @@ InputError::InputError(const InputProblem& problem) : Error(format_problem(probl
 
 ExitStatus exit_status_of(const std::exception& error) {
   return dynamic_cast<const InputError*>(&error) != nullptr ? ExitStatus::kBadInput : ExitStatus::kFailure;
+}
+
+int report_failure(const std::exception& error, const std::string& who) {
+  const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  fmt::print(stderr, "error: {}{}{}\n", who, who.empty() ? "" : ": ",
+             no_memory ? "out of memory" : error.what());
+  std::fflush(stderr);
+  return static_cast<int>(exit_status_of(error));
 }
 
 }  // namespace halo

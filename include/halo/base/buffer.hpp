@@ -3,14 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <span>
 #include <type_traits>
 
 namespace halo {
 
-/// Alignment of every numeric buffer: a cache line and a full vector register.
-inline constexpr std::size_t kBufferAlignment = 64;
+namespace internal {
+/// Uninitialised memory aligned to a cache line and a full vector register; large blocks to a huge page,
+/// which the kernel is asked for: gathers touch rows all over a block and would miss the translation cache
+/// with small pages. Throws std::bad_alloc.
+void* allocate_buffer(std::size_t bytes);
+void free_buffer(void* pointer, std::size_t bytes);
+}  // namespace internal
 
 /// Owning, move-only, cache-line aligned array of a trivial type. Elements start *uninitialised*, so that the
 /// thread that first writes a page decides where it lives; use fill() where a value is needed.
@@ -23,7 +27,7 @@ class Buffer {
   explicit Buffer(std::int64_t size) : size_(size) {
     if (size > 0) {
       const auto bytes = static_cast<std::size_t>(size) * sizeof(T);
-      data_.reset(static_cast<T*>(::operator new[](bytes, std::align_val_t{kBufferAlignment})));
+      data_ = Pointer(static_cast<T*>(internal::allocate_buffer(bytes)), Free{bytes});
     }
   }
 
@@ -38,9 +42,11 @@ class Buffer {
 
  private:
   struct Free {
-    void operator()(T* pointer) const { ::operator delete[](pointer, std::align_val_t{kBufferAlignment}); }
+    std::size_t bytes = 0;
+    void operator()(T* pointer) const { internal::free_buffer(pointer, bytes); }
   };
-  std::unique_ptr<T[], Free> data_;
+  using Pointer = std::unique_ptr<T[], Free>;
+  Pointer data_;
   std::int64_t size_ = 0;
 };
 

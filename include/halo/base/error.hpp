@@ -34,4 +34,8 @@ class InputError : public Error {
 /// Exit status that belongs to an exception that reached main().
 ExitStatus exit_status_of(const std::exception& error);
 
+/// Says "error: [who: ]message" on stderr, memory that ran out in plain words, and returns the exit status:
+/// what main() of every program does with an exception.
+int report_failure(const std::exception& error, const std::string& who = "");
+
 }  // namespace halo
