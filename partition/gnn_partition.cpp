@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   Arguments arguments;
   arguments.job.options.threads = static_cast<int>(usable_cpus().size());
   CLI::App app("Cuts a dataset into parts for distributed training (partition/README.md).", "gnn_partition");
-  app.set_version_flag("--version", std::string(HALO_VERSION));
+  app.set_version_flag("--version", "gnn_partition " HALO_VERSION);
   add_options(app, arguments);
   try {
     app.parse(argc, argv);

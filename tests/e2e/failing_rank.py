@@ -75,10 +75,11 @@ class FailingRank(HaloTest):
         self.assertIn("features.npy", done.stderr)
 
     def test_full_disk(self):
-        # A file size limit fails writes as a full disk does, without needing a disk to fill.
+        # A file size limit fails writes as a full disk does, without needing a disk to fill; MPI's own shared memory would
+        # count too, so the ranks talk through sockets.
         command = train_command(2, self.parts, self.folder / "run", "--epochs", 400, "--hidden", 4)
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120,
-                              env=environment(),
+                              env=environment(UCX_TLS="tcp,self"),
                               preexec_fn=lambda: (signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
                                                   resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))))
         self.assertNotEqual(done.returncode, 0)
