@@ -6,6 +6,7 @@
 
 #include "halo/base/exact_sum.hpp"
 #include "halo/base/parallel.hpp"
+#include "halo/base/timer.hpp"
 #include "tile_context.hpp"
 
 namespace halo::nn {
@@ -211,11 +212,13 @@ void Executor<Real>::clear_partials(const Schedule& schedule, const Stage& stage
 
 template <typename Real>
 void Executor<Real>::add_partials(const Schedule& schedule, const Stage& stage, Sums& sums) {
+  const Timer timer;
   for_each_gradient(schedule.program, stage, [&](const Parameter& parameter) {
     exact_add<Real>(sums.gradient_partial.span().subspan(at(parameter.offset), at(parameter.size())),
                     parameter.offset, parameter_count_, gradient_limbs(sums.limbs));
   });
   exact_add<double>(sums.loss_partial, 0, kSplits, loss_limbs(sums.limbs));
+  sums.seconds += timer.seconds();
 }
 
 template <typename Real>
@@ -240,17 +243,34 @@ void Executor<Real>::add_hits(int thread, int split, std::int64_t hits) {
 
 template <typename Real>
 void Executor<Real>::clear_sums() {
+  const Timer timer;
   for (Sums& sums : sums_) sums.limbs.fill(0);
+  merge_seconds_ += timer.seconds();
+}
+
+template <typename Real>
+double Executor<Real>::exact_sum_seconds() const {
+  double of_threads = 0.0;
+  for (const Sums& sums : sums_) of_threads += sums.seconds;
+  return merge_seconds_ + of_threads / static_cast<double>(threads_);
+}
+
+template <typename Real>
+void Executor<Real>::reset_exact_sum_seconds() {
+  merge_seconds_ = 0.0;
+  for (Sums& sums : sums_) sums.seconds = 0.0;
 }
 
 template <typename Real>
 std::span<std::int64_t> Executor<Real>::merge_sums(bool gradients) {
   // Evaluation has no gradients: only the tail of the sums travels.
   const std::size_t skip = gradients ? 0 : at(exact_limb_count(parameter_count_));
+  const Timer timer;
   const auto total = sums_.front().limbs.span().subspan(skip);
   for (std::size_t thread = 1; thread < sums_.size(); ++thread) {
     exact_merge(sums_[thread].limbs.span().subspan(skip), total);
   }
+  merge_seconds_ += timer.seconds();
   exchange_.sum(total);
   return total;
 }
@@ -272,7 +292,9 @@ double Executor<Real>::train(std::span<const Real> parameters, std::uint64_t see
   clear_sums();
   run_stages(train_, train_.stages);
   merge_sums(true);
+  const Timer timer;
   exact_values<Real>(gradient_limbs(sums_.front().limbs), 0, parameter_count_, gradient);
+  merge_seconds_ += timer.seconds();
   return total_loss(0);
 }
 

@@ -7,9 +7,13 @@ namespace halo::train {
 
 EpochFigures reduce_times(const mpi::Communicator& communicator, const EpochTimes& times) {
   const ExchangeStatistics& exchange = times.exchange;
-  std::array<double, 5> largest = {times.epoch, times.train, exchange.halo_waited_seconds,
-                                   exchange.allreduce_seconds, static_cast<double>(exchange.halo_bytes_sent)};
-  std::array<double, 5> mean = largest;
+  std::array<double, 6> largest = {times.epoch,
+                                   times.train,
+                                   exchange.halo_waited_seconds,
+                                   exchange.allreduce_seconds,
+                                   static_cast<double>(exchange.halo_bytes_sent),
+                                   times.exact_sum};
+  std::array<double, 6> mean = largest;
   communicator.max(std::span<double>(largest));
   communicator.sum(std::span<double>(mean));
   const auto bytes = static_cast<std::int64_t>(mean[4]);
@@ -22,6 +26,8 @@ EpochFigures reduce_times(const mpi::Communicator& communicator, const EpochTime
           .halo_wait_seconds_mean = mean[2],
           .allreduce_seconds_max = largest[3],
           .allreduce_seconds_mean = mean[3],
+          .exact_sum_seconds_max = largest[5],
+          .exact_sum_seconds_mean = mean[5],
           .halo_bytes = bytes,
           .halo_bytes_max = static_cast<std::int64_t>(largest[4])};
 }
@@ -50,6 +56,8 @@ nlohmann::ordered_json metrics_line(std::int64_t epoch, double train_loss, const
   line["halo_wait_seconds_mean"] = figures.halo_wait_seconds_mean;
   line["allreduce_seconds_max"] = figures.allreduce_seconds_max;
   line["allreduce_seconds_mean"] = figures.allreduce_seconds_mean;
+  line["exact_sum_seconds_max"] = figures.exact_sum_seconds_max;
+  line["exact_sum_seconds_mean"] = figures.exact_sum_seconds_mean;
   line["halo_bytes"] = figures.halo_bytes;
   line["halo_bytes_max"] = figures.halo_bytes_max;
   return line;

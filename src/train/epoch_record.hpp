@@ -12,8 +12,9 @@ namespace halo::train {
 
 /// What one rank measured in one epoch.
 struct EpochTimes {
-  double epoch = 0.0;  ///< seconds, evaluation included
-  double train = 0.0;  ///< seconds of forward, backward and update
+  double epoch = 0.0;      ///< seconds, evaluation included
+  double train = 0.0;      ///< seconds of forward, backward and update
+  double exact_sum = 0.0;  ///< seconds of exact additions, see Executor::exact_sum_seconds()
   ExchangeStatistics exchange;
 };
 
@@ -23,6 +24,7 @@ struct EpochFigures {
   double train_seconds_max = 0.0, train_seconds_mean = 0.0;
   double halo_wait_seconds_max = 0.0, halo_wait_seconds_mean = 0.0;
   double allreduce_seconds_max = 0.0, allreduce_seconds_mean = 0.0;
+  double exact_sum_seconds_max = 0.0, exact_sum_seconds_mean = 0.0;
   std::int64_t halo_bytes = 0;      ///< sent by all ranks
   std::int64_t halo_bytes_max = 0;  ///< sent by one rank
 };

@@ -51,7 +51,7 @@ RunFolder::~RunFolder() {
   if (metrics_ != nullptr) std::fclose(metrics_);  // every line has been flushed
 }
 
-void RunFolder::append_metrics(const nlohmann::json& line) {
+void RunFolder::append_metrics(const nlohmann::ordered_json& line) {
   const std::string text = line.dump() + "\n";
   if (std::fwrite(text.data(), 1, text.size(), metrics_) != text.size() || std::fflush(metrics_) != 0) {
     fail("write", path_ / "metrics.jsonl");

@@ -157,6 +157,7 @@ class Run {
   void run_epoch() {
     const Timer timer;
     exchange_->reset_statistics();
+    executor_->reset_exact_sum_seconds();
     const double loss =
         executor_->train(parameters_, options_.seed, static_cast<std::uint64_t>(epoch_), gradient_);
     check_loss(loss);
@@ -164,6 +165,7 @@ class Run {
     EpochTimes times;
     times.train = timer.seconds();
     times.exchange = exchange_->statistics();
+    times.exact_sum = executor_->exact_sum_seconds();
     const bool evaluates = epoch_ % options_.evaluate_every == 0 || epoch_ == options_.epochs;
     if (evaluates) judge(executor_->evaluate(parameters_));
     times.epoch = timer.seconds();
@@ -195,6 +197,7 @@ class Run {
     halo_bytes_ = figures.halo_bytes;
     halo_wait_seconds_ += figures.halo_wait_seconds_max;
     allreduce_seconds_ += figures.allreduce_seconds_max;
+    exact_sum_seconds_ += figures.exact_sum_seconds_max;
     if (folder_) folder_->append_metrics(metrics_line(epoch_, loss, evaluated ? &last_ : nullptr, figures));
     progress_.show({.epoch = epoch_,
                     .train_loss = loss,
@@ -242,6 +245,7 @@ class Run {
             {"epoch_seconds_median", median(epoch_seconds_)},
             {"halo_wait_seconds_mean", halo_wait_seconds_ / static_cast<double>(epochs_run)},
             {"allreduce_seconds_mean", allreduce_seconds_ / static_cast<double>(epochs_run)},
+            {"exact_sum_seconds_mean", exact_sum_seconds_ / static_cast<double>(epochs_run)},
             {"halo_bytes_per_epoch", halo_bytes_},
             {"peak_bytes_max", peak[0]},
             {"parameters", model_.parameter_count()}};
@@ -269,6 +273,7 @@ class Run {
   std::int64_t halo_bytes_ = 0;
   double halo_wait_seconds_ = 0.0;
   double allreduce_seconds_ = 0.0;
+  double exact_sum_seconds_ = 0.0;
 };
 
 }  // namespace

@@ -65,6 +65,11 @@ class Executor {
   /// [owned x classes]; valid until the next train() or evaluate().
   MatrixView<const Real> logits() const;
 
+  /// Seconds of this rank spent on adding exactly (splitting terms, merging threads, reading the sums; not
+  /// the allreduce) since the last reset: what reproducible sums cost.
+  double exact_sum_seconds() const;
+  void reset_exact_sum_seconds();
+
   const Schedule& train_schedule() const { return train_; }
   const Schedule& evaluation_schedule() const { return evaluation_; }
 
@@ -76,6 +81,7 @@ class Executor {
   struct Sums {
     Buffer<Real> gradient_partial;  ///< of the thread's current group
     std::array<double, kSplits> loss_partial = {};
+    double seconds = 0.0;        ///< in exact additions
     Buffer<std::int64_t> limbs;  ///< [gradient limbs | loss limbs | hits]
   };
 
@@ -120,6 +126,7 @@ class Executor {
 
   std::int64_t parameter_count_ = 0;
   std::vector<Sums> sums_;  ///< one per thread
+  double merge_seconds_ = 0.0;
   std::vector<std::int32_t> predictions_;
 
   // Of the run that is going on.

@@ -13,10 +13,10 @@ namespace halo::train {
 
 /// Everything that decides what a run computes and where it goes.
 struct TrainOptions {
-  std::filesystem::path partition;  ///< partitioned dataset
-  std::filesystem::path out;        ///< run folder; empty: write nothing
-  nn::ModelOptions model;
-  optim::OptimizerOptions optimizer;
+  std::filesystem::path partition{};  ///< partitioned dataset
+  std::filesystem::path out{};        ///< run folder; empty: write nothing
+  nn::ModelOptions model{};
+  optim::OptimizerOptions optimizer{};
   bool decay_first_layer_only = false;  ///< weight decay on the first layer, as Kipf and Welling; else on all
   bool row_normalise = false;           ///< divide each feature row by the sum of its absolute values
   std::int64_t epochs = 200;

@@ -22,7 +22,7 @@ class RunFolder {
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
-  void append_metrics(const nlohmann::json& line);
+  void append_metrics(const nlohmann::ordered_json& line);
   void write_summary(const nlohmann::json& summary);
   /// Weights by name, row-major [rows x cols] (biases [cols]), in the safetensors format.
   void write_weights(const nn::Program& program, std::span<const float> parameters);
