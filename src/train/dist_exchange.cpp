@@ -6,11 +6,12 @@ DistExchange::DistExchange(const mpi::Communicator& communicator, const dist::Lo
                            dist::Transport transport, std::int64_t max_cols, int threads)
     : communicator_(communicator),
       in_(communicator, partition.in_plan, transport, max_cols),
-      out_(communicator, partition.out_plan, transport, max_cols),
-      threads_(threads) {}
+      threads_(threads) {
+  if (!partition.graph.symmetric) out_.emplace(communicator, partition.out_plan, transport, max_cols);
+}
 
 void DistExchange::start(nn::Direction direction, MatrixView<float> x) {
-  active_ = direction == nn::Direction::kIn ? &in_ : &out_;
+  active_ = direction == nn::Direction::kOut && out_ ? &*out_ : &in_;
   active_->start(x, threads_);
 }
 
@@ -30,16 +31,18 @@ void DistExchange::sum(std::span<std::int64_t> values) {
 }
 
 ExchangeStatistics DistExchange::statistics() const {
-  const dist::GatherStatistics& in = in_.statistics();
-  const dist::GatherStatistics& out = out_.statistics();
-  return {.halo_waited_seconds = in.waited_seconds + out.waited_seconds,
-          .allreduce_seconds = allreduce_seconds_,
-          .halo_bytes_sent = in.bytes_sent + out.bytes_sent};
+  ExchangeStatistics total = {.allreduce_seconds = allreduce_seconds_};
+  for (const dist::HaloGather<float>* gather : {&in_, out_ ? &*out_ : nullptr}) {
+    if (gather == nullptr) continue;
+    total.halo_waited_seconds += gather->statistics().waited_seconds;
+    total.halo_bytes_sent += gather->statistics().bytes_sent;
+  }
+  return total;
 }
 
 void DistExchange::reset_statistics() {
   in_.reset_statistics();
-  out_.reset_statistics();
+  if (out_) out_->reset_statistics();
   allreduce_seconds_ = 0.0;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "halo/base/timer.hpp"
 #include "halo/dist/halo_gather.hpp"
@@ -36,7 +37,8 @@ class DistExchange final : public nn::Exchange<float> {
  private:
   const mpi::Communicator& communicator_;
   dist::HaloGather<float> in_;
-  dist::HaloGather<float> out_;
+  std::optional<dist::HaloGather<float>>
+      out_;  ///< where the graph is directed; a symmetric one needs one gather
   dist::HaloGather<float>* active_ = nullptr;
   int threads_;
   double allreduce_seconds_ = 0.0;
