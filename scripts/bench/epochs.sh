@@ -45,7 +45,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$work"
 if [ ! -d "$work/graph" ]; then
   "$build/datasets/gnn_dataset" generate --kind sbm --nodes 1048576 --classes 47 --communities 1504 --degree 31.8 \
-    --homophily 0.8 --features 100 --train 0.08 --seed 1 --out "$work/graph"
+    --homophily 0.8 --features 100 --seed 1 --out "$work/graph"
 fi
 [ -d "$work/parts" ] || "$build/partition/gnn_partition" "$work/graph" --parts 8 --seed 1 --out "$work/parts" --quiet
 rm -rf "$work/runs"
