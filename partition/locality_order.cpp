@@ -8,8 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "index.hpp"
-
 namespace halo::partition {
 namespace {
 

@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "halo/base/error.hpp"
-#include "index.hpp"
 
 namespace halo::partition {
 namespace {

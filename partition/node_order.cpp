@@ -6,7 +6,6 @@
 #include "halo/base/checked_cast.hpp"
 #include "halo/base/parallel.hpp"
 #include "halo/partition/locality_order.hpp"
-#include "index.hpp"
 
 namespace halo::partition {
 namespace {

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "halo/partition/metis_graph.hpp"
-#include "index.hpp"
 
 namespace halo::partition {
 namespace {

@@ -7,7 +7,6 @@
 #include "halo/base/timer.hpp"
 #include "halo/partition/part_order.hpp"
 #include "halo/partition/partitioner.hpp"
-#include "index.hpp"
 
 namespace halo::partition {
 namespace {

@@ -11,7 +11,6 @@
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
 #include "halo/partition/metis_graph.hpp"
-#include "index.hpp"
 
 namespace halo::partition {
 namespace {

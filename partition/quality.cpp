@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "index.hpp"
-
 namespace halo::partition {
 namespace {
 

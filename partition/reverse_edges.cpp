@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "halo/base/error.hpp"
-#include "index.hpp"
 
 namespace halo::partition {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "index.hpp"
-
 namespace halo::partition {
 namespace {
 

@@ -10,7 +10,6 @@
 
 #include "halo/base/error.hpp"
 #include "halo/datasets/staged_folder.hpp"
-#include "index.hpp"
 #include "interrupt_guard.hpp"
 #include "sliced_file.hpp"
 

@@ -15,10 +15,6 @@
 namespace halo::dist {
 namespace {
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
 /// What the steps below share.
 struct Source {
   const mpi::Communicator& communicator;

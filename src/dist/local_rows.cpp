@@ -12,10 +12,6 @@
 namespace halo::dist {
 namespace {
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what, const std::string& found,
                          const std::string& expected) {
   throw InputError({.what = fmt::format("{} {}", file.filename().string(), what),

@@ -10,10 +10,6 @@
 namespace halo::graph {
 namespace {
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
 void check_ids(NodeId num_nodes, std::span<const NodeId> ids, const char* what) {
   for (std::size_t e = 0; e < ids.size(); ++e) {
     if (ids[e] < 0 || ids[e] >= num_nodes) {

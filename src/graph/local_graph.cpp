@@ -9,10 +9,6 @@
 namespace halo::graph {
 namespace {
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
 bool all_owned(const Adjacency& adjacency, LocalId owned, RowRange rows) {
   const auto begin = adjacency.columns.begin() + adjacency.indptr[at(rows.begin)];
   const auto end = adjacency.columns.begin() + adjacency.indptr[at(rows.end)];

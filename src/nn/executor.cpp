@@ -12,10 +12,6 @@
 namespace halo::nn {
 namespace {
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
 /// Parameters whose gradient an operation adds to.
 std::array<ParameterId, 2> gradients_of(const Kind& kind) {
   if (const auto* linear = std::get_if<op::LinearWeightGradient>(&kind))

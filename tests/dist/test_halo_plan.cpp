@@ -8,16 +8,13 @@
 #include "support/mpi_world.hpp"
 #include "support/small_graphs.hpp"
 
+using halo::at;
 using halo::NodeId;
 using halo::Rank;
 using halo::dist::HaloPlan;
 using halo::testing::world;
 
 namespace {
-
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
 
 /// Global ids that the plan sends to `rank`.
 std::vector<NodeId> sent_ids(const HaloPlan& plan, Rank rank, NodeId first_node) {

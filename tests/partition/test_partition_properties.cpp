@@ -13,10 +13,6 @@ using namespace halo::partition;
 
 namespace {
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
 using Edges = std::vector<std::tuple<NodeId, NodeId, float>>;
 
 /// Sorted (row, neighbour, weight) of a graph in original ids.

@@ -22,10 +22,6 @@ using datasets::TemporaryFolder;
 
 namespace {
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
 using Edges = std::vector<std::tuple<NodeId, NodeId, float>>;
 
 datasets::PartitionManifest write(const std::filesystem::path& folder, const datasets::Dataset& dataset,

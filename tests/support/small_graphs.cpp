@@ -9,10 +9,6 @@
 namespace halo::testing {
 namespace {
 
-std::size_t at(std::int64_t index) {
-  return static_cast<std::size_t>(index);
-}
-
 /// In-edges of a list of (source, target) pairs.
 graph::Csr from_pairs(NodeId nodes, const std::vector<std::pair<NodeId, NodeId>>& edges) {
   std::vector<NodeId> sources;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace halo {
@@ -12,6 +13,11 @@ using LocalId = std::int32_t;
 using EdgeId = std::int64_t;
 using PartId = std::int32_t;
 using Rank = int;
+
+/// An id or count as a subscript.
+constexpr std::size_t at(std::int64_t index) {
+  return static_cast<std::size_t>(index);
+}
 
 /// Half-open range of rows [begin, end).
 struct RowRange {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "halo/base/ids.hpp"
 #include "halo/nn/operations.hpp"
 
 namespace halo::nn {

@@ -57,26 +57,25 @@ class SlotPlanner {
     for (std::size_t s = 0; s < schedule_.stages.size(); ++s) {
       const Stage& stage = schedule_.stages[s];
       for (const std::int32_t position : stage.operations) {
-        const Operation& operation = schedule_.program.operations[index_of(position)];
-        for (const ValueId input : operation.inputs) last_use_[index_of(input)] = position;
+        const Operation& operation = schedule_.program.operations[at(position)];
+        for (const ValueId input : operation.inputs) last_use_[at(input)] = position;
         if (std::holds_alternative<op::NeighbourSum>(operation.kind)) {
-          read_anywhere_[index_of(operation.inputs[0])] = static_cast<std::int32_t>(s);
+          read_anywhere_[at(operation.inputs[0])] = static_cast<std::int32_t>(s);
         }
       }
     }
     const bool scores = std::any_of(
         schedule_.program.operations.begin(), schedule_.program.operations.end(),
         [](const Operation& operation) { return std::holds_alternative<op::Score>(operation.kind); });
-    if (scores) last_use_[index_of(schedule_.program.logits)] = kNever;
+    if (scores) last_use_[at(schedule_.program.logits)] = kNever;
   }
 
   void place(std::int32_t position, std::int32_t stage) {
-    const Operation& operation = schedule_.program.operations[index_of(position)];
+    const Operation& operation = schedule_.program.operations[at(position)];
     std::vector<ValueId> dying = operation.inputs;
     std::sort(dying.begin(), dying.end());
     dying.erase(std::unique(dying.begin(), dying.end()), dying.end());
-    std::erase_if(dying,
-                  [&](ValueId v) { return last_use_[index_of(v)] != position || slot_of(v) == kNone; });
+    std::erase_if(dying, [&](ValueId v) { return last_use_[at(v)] != position || slot_of(v) == kNone; });
     const auto begin = operation.inputs.begin();
     const auto end = begin + static_cast<std::ptrdiff_t>(protected_inputs(operation));
     const auto is_protected = [&](ValueId v) { return std::find(begin, end, v) != end; };
@@ -89,13 +88,13 @@ class SlotPlanner {
     }
   }
 
-  std::int32_t slot_of(ValueId value) const { return schedule_.placements[index_of(value)].slot; }
+  std::int32_t slot_of(ValueId value) const { return schedule_.placements[at(value)].slot; }
 
   void release(ValueId value, std::int32_t stage) {
-    Slot& slot = slots_[index_of(slot_of(value))];
+    Slot& slot = slots_[at(slot_of(value))];
     slot.used = false;
     slot.stage = stage;
-    slot.row_by_row = read_anywhere_[index_of(value)] != stage;
+    slot.row_by_row = read_anywhere_[at(value)] != stage;
   }
 
   bool fits(const Slot& slot, std::int64_t cols, std::int32_t stage) const {
@@ -106,11 +105,11 @@ class SlotPlanner {
   /// Smallest free slot that is large enough, else the largest free one, made larger, else a new one.
   void take(ValueId value, std::int32_t stage) {
     const std::int64_t cols = schedule_.program.cols(value);
-    const std::int64_t needed = (owned_rows_ + schedule_.halo_rows[index_of(value)]) * cols;
+    const std::int64_t needed = (owned_rows_ + schedule_.halo_rows[at(value)]) * cols;
     std::int32_t best = kNone;
     for (std::size_t k = 0; k < slots_.size(); ++k) {
       if (!fits(slots_[k], cols, stage)) continue;
-      if (best == kNone || better(slots_[k].elements, slots_[index_of(best)].elements, needed)) {
+      if (best == kNone || better(slots_[k].elements, slots_[at(best)].elements, needed)) {
         best = static_cast<std::int32_t>(k);
       }
     }
@@ -118,13 +117,13 @@ class SlotPlanner {
       best = static_cast<std::int32_t>(slots_.size());
       slots_.emplace_back();
     }
-    Slot& slot = slots_[index_of(best)];
+    Slot& slot = slots_[at(best)];
     slot.used = true;
     slot.cols = cols;
     slot.elements = std::max(slot.elements, needed);
-    schedule_.placements[index_of(value)].slot = best;
+    schedule_.placements[at(value)].slot = best;
     // A result nobody reads (there is none after drop_unused, except before a pass runs) dies at once.
-    if (last_use_[index_of(value)] == kNone) release(value, stage);
+    if (last_use_[at(value)] == kNone) release(value, stage);
   }
 
   static bool better(std::int64_t candidate, std::int64_t best, std::int64_t needed) {

@@ -28,9 +28,9 @@ bool aggregate_should_be_first(const Program& program, const Pair& pair, bool co
 
 bool find_pair(Program& program, Operation& second, const std::vector<std::int32_t>& producers,
                const std::vector<int>& uses, Pair& pair) {
-  if (second.inputs.size() != 1 || producers[index_of(second.inputs[0])] == kNone) return false;
-  Operation& first = program.operations[index_of(producers[index_of(second.inputs[0])])];
-  if (uses[index_of(first.output)] != 1 || first.inputs.size() != 1) return false;
+  if (second.inputs.size() != 1 || producers[at(second.inputs[0])] == kNone) return false;
+  Operation& first = program.operations[at(producers[at(second.inputs[0])])];
+  if (uses[at(first.output)] != 1 || first.inputs.size() != 1) return false;
   const bool product_first = std::holds_alternative<op::Linear>(first.kind);
   const op::Linear* linear = std::get_if<op::Linear>(product_first ? &first.kind : &second.kind);
   const op::Aggregate* aggregate = std::get_if<op::Aggregate>(product_first ? &second.kind : &first.kind);
@@ -52,11 +52,11 @@ Program order_products(const Program& program) {
     if (!find_pair(result, operation, producers, uses, pair)) continue;
     const ValueId x = pair.first->inputs[0];
     const bool aggregate_first =
-        aggregate_should_be_first(result, pair, constant[index_of(x)], needs_gradient[index_of(x)]);
+        aggregate_should_be_first(result, pair, constant[at(x)], needs_gradient[at(x)]);
     if (aggregate_first != pair.product_first) continue;
     const std::int64_t inner = aggregate_first ? result.cols(x) : result.parameter(pair.linear->weight).cols;
     std::swap(pair.first->kind, pair.second->kind);
-    result.values[index_of(pair.first->output)].cols = inner;
+    result.values[at(pair.first->output)].cols = inner;
   }
   return result;
 }

@@ -30,9 +30,9 @@ template <typename First>
 std::int32_t sole_producer(const Program& program, const Operation& second,
                            const std::vector<std::int32_t>& producers, const std::vector<int>& uses) {
   const ValueId input = second.inputs[0];
-  const std::int32_t producer = producers[index_of(input)];
-  if (producer == kNone || uses[index_of(input)] != 1) return kNone;
-  return std::holds_alternative<First>(program.operations[index_of(producer)].kind) ? producer : kNone;
+  const std::int32_t producer = producers[at(input)];
+  if (producer == kNone || uses[at(input)] != 1) return kNone;
+  return std::holds_alternative<First>(program.operations[at(producer)].kind) ? producer : kNone;
 }
 
 bool is_plain_product(const Operation& operation) {
@@ -86,9 +86,9 @@ Program fuse_relu_dropout(const Program& program) {
     if (dropout == nullptr) continue;
     const std::int32_t relu = sole_producer<op::Relu>(result, operation, producers, uses);
     if (relu == kNone) continue;
-    operation.inputs = result.operations[index_of(relu)].inputs;
+    operation.inputs = result.operations[at(relu)].inputs;
     operation.kind = op::ReluDropout{.p = dropout->p, .stream = dropout->stream};
-    dead[index_of(relu)] = true;
+    dead[at(relu)] = true;
   }
   erase_marked(result, dead);
   return result;
@@ -105,7 +105,7 @@ Program merge_row_factors(const Program& program) {
     const std::int32_t position =
         sole_producer<op::NeighbourSum>(result, result.operations[k], producers, uses);
     if (position == kNone) continue;
-    Operation& operation = result.operations[index_of(position)];
+    Operation& operation = result.operations[at(position)];
     auto& sum = std::get<op::NeighbourSum>(operation.kind);
     if (sum.after != RowFactor::kOne) continue;
     sum.after = scale->factor;
@@ -125,14 +125,14 @@ Program fuse_additions(const Program& program) {
     if (!std::holds_alternative<op::Add>(operation.kind)) continue;
     // The product moves down to the addition, so that its result is not held across what lies between them.
     for (const int side : {0, 1}) {
-      const ValueId operand = operation.inputs[index_of(side)];
-      const ValueId addend = operation.inputs[index_of(1 - side)];
-      const std::int32_t producer = producers[index_of(operand)];
-      if (producer == kNone || uses[index_of(operand)] != 1 || operand == addend) continue;
-      const Operation& product = result.operations[index_of(producer)];
+      const ValueId operand = operation.inputs[at(side)];
+      const ValueId addend = operation.inputs[at(1 - side)];
+      const std::int32_t producer = producers[at(operand)];
+      if (producer == kNone || uses[at(operand)] != 1 || operand == addend) continue;
+      const Operation& product = result.operations[at(producer)];
       if (!is_plain_product(product)) continue;
       operation = {.kind = product.kind, .inputs = {product.inputs[0], addend}, .output = operation.output};
-      dead[index_of(producer)] = true;
+      dead[at(producer)] = true;
       break;
     }
   }
@@ -146,9 +146,9 @@ Program drop_unused(const Program& program) {
   std::vector<bool> dead(result.operations.size(), false);
   for (std::size_t k = result.operations.size(); k-- > 0;) {
     const Operation& operation = result.operations[k];
-    if (operation.output == kNone || uses[index_of(operation.output)] > 0) continue;
+    if (operation.output == kNone || uses[at(operation.output)] > 0) continue;
     dead[k] = true;
-    for (const ValueId input : operation.inputs) --uses[index_of(input)];
+    for (const ValueId input : operation.inputs) --uses[at(input)];
   }
   erase_marked(result, dead);
   return result;

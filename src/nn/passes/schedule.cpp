@@ -28,12 +28,12 @@ std::vector<Stage> cut_stages(const Program& program, const std::vector<std::int
   std::vector<Stage> stages;
   std::vector<std::int32_t> gathered(program.values.size(), kNone);  // which halo a value holds
   for (const std::int32_t position : positions) {
-    const Operation& operation = program.operations[index_of(position)];
+    const Operation& operation = program.operations[at(position)];
     if (const auto* sum = std::get_if<op::NeighbourSum>(&operation.kind)) {
       const ValueId x = operation.inputs[0];
       const std::int32_t halo = halo_of(sum->direction, symmetric);
-      if (gathered[index_of(x)] != halo) {
-        gathered[index_of(x)] = halo;
+      if (gathered[at(x)] != halo) {
+        gathered[at(x)] = halo;
         stages.push_back({.gathered = x, .direction = sum->direction, .operations = {}});
       }
     }
@@ -48,7 +48,7 @@ std::vector<std::int64_t> count_halo_rows(const Program& program, const RowCount
   for (const Operation& operation : program.operations) {
     const auto* sum = std::get_if<op::NeighbourSum>(&operation.kind);
     if (sum == nullptr) continue;
-    std::int64_t& needed = halo[index_of(operation.inputs[0])];
+    std::int64_t& needed = halo[at(operation.inputs[0])];
     const bool in = rows.symmetric || sum->direction == Direction::kIn;
     needed = std::max(needed, in ? rows.halo_in : rows.halo_out);
   }
@@ -58,8 +58,8 @@ std::vector<std::int64_t> count_halo_rows(const Program& program, const RowCount
 }  // namespace
 
 std::string constant_key(const Program& program, ValueId value) {
-  const auto producer = find_producers(program)[index_of(value)];
-  const Operation& operation = program.operations[index_of(producer)];
+  const auto producer = find_producers(program)[at(value)];
+  const Operation& operation = program.operations[at(producer)];
   std::string key = describe(operation.kind);
   for (const ValueId input : operation.inputs) key += fmt::format("({})", constant_key(program, input));
   return key;
@@ -75,7 +75,7 @@ Schedule make_schedule(Program program, const RowCounts& rows) {
   std::vector<std::int32_t> positions;
   for (std::size_t k = 0; k < program.operations.size(); ++k) {
     const ValueId output = program.operations[k].output;
-    const bool once = output != kNone && constant[index_of(output)];
+    const bool once = output != kNone && constant[at(output)];
     (once ? constant_positions : positions).push_back(static_cast<std::int32_t>(k));
   }
   Schedule schedule;
@@ -84,8 +84,8 @@ Schedule make_schedule(Program program, const RowCounts& rows) {
   schedule.stages = cut_stages(program, positions, rows.symmetric);
   schedule.placements.resize(program.values.size());
   for (const std::int32_t position : constant_positions) {
-    const ValueId value = program.operations[index_of(position)].output;
-    schedule.placements[index_of(value)].constant = constant_key(program, value);
+    const ValueId value = program.operations[at(position)].output;
+    schedule.placements[at(value)].constant = constant_key(program, value);
   }
   schedule.program = std::move(program);
   place_in_slots(schedule, rows.owned);
@@ -119,10 +119,10 @@ std::string to_text(const Schedule& schedule) {
       if (stage.gathered != kNone) text += fmt::format(": gather v{}", stage.gathered);
       text += "\n";
       for (const std::int32_t position : stage.operations) {
-        const Operation& operation = schedule.program.operations[index_of(position)];
+        const Operation& operation = schedule.program.operations[at(position)];
         text += "  ";
         if (operation.output != kNone) {
-          const Placement& place = schedule.placements[index_of(operation.output)];
+          const Placement& place = schedule.placements[at(operation.output)];
           text += fmt::format("v{}[{}]", operation.output, schedule.program.cols(operation.output));
           if (place.slot != kNone) text += fmt::format(" in slot {}", place.slot);
           text += " = ";

@@ -15,8 +15,4 @@ std::vector<std::int32_t> find_producers(const Program& program);
 /// For each value: true if it depends on a parameter.
 std::vector<bool> depends_on_parameters(const Program& program);
 
-inline std::size_t index_of(std::int64_t id) {
-  return static_cast<std::size_t>(id);
-}
-
 }  // namespace halo::nn
