@@ -70,9 +70,9 @@ NodeOrder order_nodes(const graph::Csr& neighbours, std::span<const PartId> part
         std::span(order.original_id).subspan(at(begin), at(order.part_offsets[at(p) + 1] - begin));
     const PartRows rows = rows_of_part(neighbours, part, local, members);
     std::vector<LocalId> sequence = locality_order(rows.graph);
-    const auto boundary = std::ranges::stable_partition(
-        sequence, [&rows](LocalId node) { return rows.is_boundary[at(node)] == 0; });
-    order.boundary_begin[at(p)] = begin + (boundary.begin() - sequence.begin());
+    const auto boundary = std::stable_partition(
+        sequence.begin(), sequence.end(), [&rows](LocalId node) { return rows.is_boundary[at(node)] == 0; });
+    order.boundary_begin[at(p)] = begin + (boundary - sequence.begin());
     const std::vector<NodeId> by_id(members.begin(), members.end());
     std::ranges::transform(sequence, members.begin(), [&by_id](LocalId node) { return by_id[at(node)]; });
   });

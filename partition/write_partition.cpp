@@ -206,7 +206,8 @@ std::int64_t bytes_to_write(const datasets::Dataset& dataset, const PartitionedG
   const std::int64_t offsets_bytes =
       8 * (std::ssize(graph.tiles.tile_offsets) + std::ssize(graph.tiles.group_offsets));
   // Per part: an offset, up to ten checksums.
-  return rows_bytes * (graph.symmetric ? 1 : 2) + node_bytes * nodes + offsets_bytes + 88 * graph.parts();
+  return rows_bytes * (graph.symmetric ? 1 : 2) + node_bytes * nodes + offsets_bytes +
+         std::int64_t{88} * graph.parts();
 }
 
 datasets::PartitionManifest write_partition(const std::filesystem::path& folder,

@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -23,6 +25,22 @@ void refuse_early_exit() {
   fmt::print(stderr, "error: rank {} on host {} called exit() before the job was done\n", rank, host_name());
   RankWatch::silence();
   ::_exit(static_cast<int>(ExitStatus::kFailure));
+}
+
+/// MPICH's launcher drops what it has not read of a rank's output when the rank aborts: waits until the pipe
+/// or socket to it is empty, two seconds at most.
+void let_launcher_read(int descriptor) {
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) return;
+  const bool pipe = S_ISFIFO(status.st_mode);
+  if (!pipe && !S_ISSOCK(status.st_mode)) return;  // a file or a terminal has it already
+  constexpr int kTries = 200;
+  constexpr useconds_t kPause = 10000;  // microseconds
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    int unread = 0;
+    if (::ioctl(descriptor, pipe ? FIONREAD : TIOCOUTQ, &unread) != 0 || unread == 0) return;
+    ::usleep(kPause);
+  }
 }
 
 }  // namespace
@@ -50,6 +68,7 @@ Environment::~Environment() {
 }
 
 void abort_all(int status) {
+  let_launcher_read(STDERR_FILENO);
   aborting = true;
   RankWatch::silence();
   if (is_running()) MPI_Abort(MPI_COMM_WORLD, status);

@@ -212,7 +212,7 @@ class Run {
       parameters_ = best_.parameters;
       chosen = executor_->evaluate(parameters_);
     }
-    const auto summary = summarise(chosen, epochs_run);
+    auto summary = summarise(chosen, epochs_run);
     if (!options_.out.empty()) {
       communicator_.agree([&] {
         if (folder_) folder_->write_weights(model_, parameters_);

@@ -19,8 +19,8 @@ struct ModelOptions {
 /// Builds the model's forward program for `feature_cols` features and `classes` classes. InputError on an
 /// unknown model or options out of range.
 ///   gcn   y = A (x W) + b, A the normalised adjacency with loops      (Kipf, Welling 2017)
-///   sage  y = x W_root + mean_{j in N(i)} x_j W_neighbour + b         (Hamilton, Ying, Leskovec 2017, mean
-///   aggregator) mlp   y = x W + b: what the features say without the graph
+///   sage  y = x W_root + mean_{j in N(i)} x_j W_neighbour + b         (Hamilton et al. 2017, mean)
+///   mlp   y = x W + b: what the features say without the graph
 /// relu and dropout between layers.
 Program build_model(const ModelOptions& options, std::int64_t feature_cols, std::int64_t classes);
 
