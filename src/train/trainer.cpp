@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
-#include <optional>
 
 #include "epoch_record.hpp"
 #include "halo/base/cpu.hpp"
