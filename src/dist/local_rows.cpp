@@ -7,19 +7,10 @@
 #include <utility>
 
 #include "halo/base/checked_cast.hpp"
-#include "halo/base/error.hpp"
+#include "partition_folder.hpp"
 
 namespace halo::dist {
 namespace {
-
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what, const std::string& found,
-                         const std::string& expected) {
-  throw InputError({.what = fmt::format("{} {}", file.filename().string(), what),
-                    .where = file.string(),
-                    .found = found,
-                    .expected = expected,
-                    .next = "partition the dataset again with gnn_partition"});
-}
 
 template <typename Index>
 void check_row(std::span<const Index> row, NodeId node, NodeId num_nodes, const std::filesystem::path& file) {

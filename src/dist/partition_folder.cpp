@@ -11,16 +11,17 @@
 #include "halo/datasets/npy_array.hpp"
 
 namespace halo::dist {
-namespace {
 
-[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what, const std::string& found,
-                         const std::string& expected) {
+void refuse(const std::filesystem::path& file, const std::string& what, const std::string& found,
+            const std::string& expected) {
   throw InputError({.what = fmt::format("{} {}", file.filename().string(), what),
                     .where = file.string(),
                     .found = found,
                     .expected = expected,
                     .next = "partition the dataset again with gnn_partition"});
 }
+
+namespace {
 
 /// Throws unless `offsets` lead from 0 to `last` without a step back (`strict`: without standing still).
 void check_offsets(const std::filesystem::path& file, std::span<const std::int64_t> offsets,

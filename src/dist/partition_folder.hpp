@@ -13,6 +13,10 @@
 
 namespace halo::dist {
 
+/// Throws the InputError of a partitioned dataset whose `file` is not what its manifest promises.
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what, const std::string& found,
+                         const std::string& expected);
+
 /// What every rank knows of a partitioned dataset before it reads its slices: counts and bounds, O(K + tiles)
 /// of them, nothing for each node.
 struct PartitionFolder {

@@ -272,10 +272,9 @@ std::span<std::int64_t> Executor<Real>::merge_sums(bool gradients) {
 }
 
 template <typename Real>
-double Executor<Real>::total_loss(int split) const {
-  auto& limbs = const_cast<Buffer<std::int64_t>&>(sums_.front().limbs);
+double Executor<Real>::total_loss(int split) {
   double loss = 0.0;
-  exact_values<double>(loss_limbs(limbs), split, kSplits, std::span(&loss, 1));
+  exact_values<double>(loss_limbs(sums_.front().limbs), split, kSplits, std::span(&loss, 1));
   return loss / static_cast<double>(targets_.global_count[at(split)]);
 }
 

@@ -33,7 +33,7 @@ struct Scores {
   std::array<double, kSplits> accuracy = {};  ///< hits / rows; NaN for an empty split
 };
 
-/// Bytes per rank that a run needs, by purpose, before they are allocated.
+/// Bytes per rank that a run needs, by purpose; they follow from the schedules alone.
 struct MemoryPlan {
   std::int64_t arena = 0;      ///< activations and gradients of rows, reused by liveness
   std::int64_t constants = 0;  ///< folded constants
@@ -95,7 +95,7 @@ class Executor {
   void add_partials(const Schedule& schedule, const Stage& stage, Sums& sums);
   void clear_sums();
   std::span<std::int64_t> merge_sums(bool gradients);
-  double total_loss(int split) const;
+  double total_loss(int split);
 
   std::span<std::int64_t> gradient_limbs(Buffer<std::int64_t>& limbs) const;
   std::span<std::int64_t> loss_limbs(Buffer<std::int64_t>& limbs) const;
