@@ -3,6 +3,7 @@
 #include "host_watch.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 #include "halo/base/cpu.hpp"
 #include "watcher_process.hpp"
@@ -21,14 +23,31 @@
 namespace halo::mpi {
 namespace {
 
-/// How a process ended: the last field of /proc/<pid>/stat is its wait status until the launcher has waited
-/// for it.
-std::string how_it_ended(pid_t pid) {
+/// Fields of /proc/<pid>/stat after the name, of which the first is the state; empty if there is none.
+std::vector<std::string> stat_of(pid_t pid) {
   std::ifstream stream(fmt::format("/proc/{}/stat", pid));
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos || text.compare(name_end, 3, ") Z") != 0) return "died";
-  const int status = std::atoi(text.c_str() + text.find_last_of(' '));
+  if (name_end == std::string::npos) return {};
+  std::istringstream fields(text.substr(name_end + 1));
+  return {std::istream_iterator<std::string>(fields), {}};
+}
+
+bool is_exiting(pid_t pid) {
+  constexpr std::size_t kFlags = 6;
+  constexpr unsigned long kExiting = 4;  // PF_EXITING of the kernel
+  const std::vector<std::string> stat = stat_of(pid);
+  return stat.size() > kFlags && (std::strtoul(stat[kFlags].c_str(), nullptr, 10) & kExiting) != 0;
+}
+
+/// Wait status of a process that the launcher has not waited for yet: the last field; -1 otherwise.
+int wait_status(pid_t pid) {
+  const std::vector<std::string> stat = stat_of(pid);
+  return stat.empty() || stat.front() != "Z" ? -1 : std::atoi(stat.back().c_str());
+}
+
+std::string describe_end(int status) {
+  if (status < 0) return "died";
   if (WIFSIGNALED(status)) {
     return fmt::format("was killed by signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
   }
@@ -85,7 +104,8 @@ HostWatch::HostWatch(int listener, pid_t parent)
 
 void HostWatch::add(pid_t pid) {
   const std::size_t index = processes_.size();
-  processes_.push_back({.rank = -1, .pid = pid, .pidfd = open_pidfd(pid), .launcher = -1, .end = ""});
+  processes_.push_back(
+      {.rank = -1, .pid = pid, .pidfd = open_pidfd(pid), .launcher = -1, .end = "", .aborted = false});
   if (processes_[index].pidfd < 0) {
     mark_dead(index);
   } else {
@@ -94,9 +114,11 @@ void HostWatch::add(pid_t pid) {
 }
 
 void HostWatch::mark_dead(std::size_t index) {
-  processes_[index].end = how_it_ended(processes_[index].pid);
+  const int status = wait_status(processes_[index].pid);
+  processes_[index].end = describe_end(status);
+  processes_[index].aborted = status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
   ::epoll_ctl(poll_, EPOLL_CTL_DEL, processes_[index].pidfd, nullptr);
-  if (first_dead_ < 0) first_dead_ = static_cast<std::int64_t>(index);
+  dead_.push_back(index);
 }
 
 void HostWatch::take_registration() {
@@ -131,11 +153,24 @@ bool HostWatch::any_alive() const {
   return std::any_of(processes_.begin(), processes_.end(), [](const Process& p) { return p.end.empty(); });
 }
 
-std::string HostWatch::describe_first_dead() const {
-  const Process& first = processes_[static_cast<std::size_t>(first_dead_)];
-  return fmt::format("{} (pid {} on host {}) {} {}, the first on this host; the other ranks are ended",
-                     first.rank < 0 ? "a rank" : fmt::format("rank {}", first.rank), first.pid, host_name(),
-                     first.end, first.rank < 0 ? "while MPI was starting" : "before the job was done");
+bool HostWatch::any_exiting() const {
+  return std::any_of(processes_.begin(), processes_.end(),
+                     [](const Process& p) { return p.end.empty() && is_exiting(p.pid); });
+}
+
+std::string HostWatch::describe_dead() const {
+  std::vector<std::size_t> order = dead_;
+  std::stable_partition(order.begin(), order.end(),
+                        [&](std::size_t index) { return !processes_[index].aborted; });
+  std::vector<std::string> lines;
+  for (const std::size_t index : order) {
+    const Process& process = processes_[index];
+    lines.push_back(fmt::format("{} (pid {} on host {}) {} {}",
+                                process.rank < 0 ? "a rank" : fmt::format("rank {}", process.rank),
+                                process.pid, host_name(), process.end,
+                                process.rank < 0 ? "while MPI was starting" : "before the job was done"));
+  }
+  return fmt::format("{}; the other ranks are ended", fmt::join(lines, ", "));
 }
 
 void HostWatch::release_launcher() {

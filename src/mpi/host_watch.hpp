@@ -18,10 +18,13 @@ class HostWatch {
   /// Waits until a rank registers or ends, at most `milliseconds` (-1: for ever). Takes one event, in the
   /// order in which the kernel saw them, however late this process wakes.
   void wait(int milliseconds);
-  bool any_dead() const { return first_dead_ >= 0; }
+  bool any_dead() const { return !dead_.empty(); }
   bool any_alive() const;
-  /// Who died first and how, in one line.
-  std::string describe_first_dead() const;
+  /// True while a rank that has not ended yet is on its way out: its peers may see its memory gone, and
+  /// abort, before the kernel has it ended.
+  bool any_exiting() const;
+  /// Who died and how, in one line: a rank that aborted last, since an abort often follows another's death.
+  std::string describe_dead() const;
   /// Closes the copies of the ranks' connections to the launcher.
   void release_launcher();
   void kill_living() const;
@@ -33,6 +36,7 @@ class HostWatch {
     int pidfd = -1;
     int launcher = -1;  ///< copy of its connection to the launcher
     std::string end;    ///< how it ended; empty while it runs
+    bool aborted = false;
   };
   void add(pid_t pid);
   void take_registration();
@@ -40,7 +44,7 @@ class HostWatch {
 
   int poll_ = -1;
   int listener_ = -1;
-  std::int64_t first_dead_ = -1;
+  std::vector<std::size_t> dead_;  ///< in the order seen
   std::vector<Process> processes_;
 };
 

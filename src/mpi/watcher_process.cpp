@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 /// While a death waits to be told, ranks that die with it (one memory killer, one node going down) are told
 /// with it.
 constexpr std::chrono::milliseconds kSettle{100};
-/// What the launcher gets to end the other ranks itself.
+/// At most so long for a rank that is on its way out; and what the launcher gets to end the others itself.
 constexpr std::chrono::milliseconds kGrace{2000};
 
 struct Address {
@@ -83,11 +83,20 @@ void say(const std::string& what) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-void wait_for_launcher(HostWatch& host) {
-  const auto end = Clock::now() + kGrace;
+/// Takes events for `span`, no longer than ranks live.
+void take_events(HostWatch& host, std::chrono::milliseconds span) {
+  const auto end = Clock::now() + span;
   for (auto now = Clock::now(); now < end && host.any_alive(); now = Clock::now()) {
     host.wait(static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(end - now).count()) + 1);
   }
+}
+
+/// After the first death: the deaths that belong to it.
+void settle(HostWatch& host) {
+  const auto end = Clock::now() + kGrace;
+  do {
+    take_events(host, kSettle);
+  } while (host.any_exiting() && Clock::now() < end);
 }
 
 }  // namespace
@@ -141,9 +150,10 @@ void run_watcher(int ready, pid_t parent) {
   ::close(ready);
 
   while (!host.any_dead()) host.wait(-1);
-  say(host.describe_first_dead());
+  settle(host);
+  say(host.describe_dead());
   host.release_launcher();
-  wait_for_launcher(host);
+  take_events(host, kGrace);
   host.kill_living();
   ::_exit(0);
 }

@@ -59,6 +59,17 @@ def killed(victim, options, number=signal.SIGKILL):
     check(job.died[0][:2] == (str(victim), str(job.pids[victim])), job, f'the message does not name rank {victim}')
 
 
+def killed_after_an_abort(aborting, victim, seconds):
+    """A peer may find out that a rank is gone, and abort, before the watching process does: both are named, the abort last."""
+    job = Job('wait')
+    time.sleep(0.3)
+    os.kill(job.pids[aborting], signal.SIGABRT)
+    time.sleep(seconds)
+    os.kill(job.pids[victim], signal.SIGKILL)
+    check(job.end() != 0, job, f'rank {victim} was killed, but mpiexec returned 0')
+    check([int(rank) for rank, _, _ in job.died] == [victim, aborting], job, f'rank {victim} should be named first')
+
+
 def main():
     job = Job('none')
     check(job.end() == 0, job, 'a sound job failed')
@@ -67,6 +78,8 @@ def main():
     for victim in range(RANKS):
         killed(victim, [])
     killed(1, [], signal.SIGABRT)
+    for aborting, victim, seconds in ((1, 0, 0), (1, 2, 0.02), (0, 1, 0.02)):
+        killed_after_an_abort(aborting, victim, seconds)
     killed(2, ['-disable-auto-cleanup'])  # the launcher leaves the others waiting
 
     job = Job('abort')
