@@ -2,6 +2,7 @@
 // only.
 #include "host_watch.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/epoll.h>
@@ -10,10 +11,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
@@ -23,10 +24,15 @@
 namespace halo::mpi {
 namespace {
 
-/// Fields of /proc/<pid>/stat after the name, of which the first is the state; empty if there is none.
+/// Fields of /proc/<pid>/stat after the name, of which the first is the state; empty if there is none. Plain
+/// reads: a stream may throw where the process ends meanwhile.
 std::vector<std::string> stat_of(pid_t pid) {
-  std::ifstream stream(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const int file = ::open(fmt::format("/proc/{}/stat", pid).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::array<char, 4096> bytes{};
+  const ssize_t size = ::read(file, bytes.data(), bytes.size());
+  ::close(file);
+  const std::string text(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return {};
   std::istringstream fields(text.substr(name_end + 1));
@@ -104,8 +110,13 @@ HostWatch::HostWatch(int listener, pid_t parent)
 
 void HostWatch::add(pid_t pid) {
   const std::size_t index = processes_.size();
-  processes_.push_back(
-      {.rank = -1, .pid = pid, .pidfd = open_pidfd(pid), .launcher = -1, .end = "", .aborted = false});
+  processes_.push_back({.rank = -1,
+                        .pid = pid,
+                        .pidfd = open_pidfd(pid),
+                        .launcher = -1,
+                        .end = "",
+                        .may_follow = false,
+                        .aborted = false});
   if (processes_[index].pidfd < 0) {
     mark_dead(index);
   } else {
@@ -117,6 +128,7 @@ void HostWatch::mark_dead(std::size_t index) {
   const int status = wait_status(processes_[index].pid);
   processes_[index].end = describe_end(status);
   processes_[index].aborted = status >= 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+  processes_[index].may_follow = status < 0 || processes_[index].aborted;
   ::epoll_ctl(poll_, EPOLL_CTL_DEL, processes_[index].pidfd, nullptr);
   dead_.push_back(index);
 }

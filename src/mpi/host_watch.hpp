@@ -20,10 +20,12 @@ class HostWatch {
   void wait(int milliseconds);
   bool any_dead() const { return !dead_.empty(); }
   bool any_alive() const;
+  /// True if the first death may be the consequence of another.
+  bool first_may_follow() const { return any_dead() && processes_[dead_.front()].may_follow; }
   /// True while a rank that has not ended yet is on its way out: its peers may see its memory gone, and
   /// abort, before the kernel has it ended.
   bool any_exiting() const;
-  /// Who died and how, in one line: a rank that aborted last, since an abort often follows another's death.
+  /// Who died and how, in one line; those that aborted last.
   std::string describe_dead() const;
   /// Closes the copies of the ranks' connections to the launcher.
   void release_launcher();
@@ -34,8 +36,9 @@ class HostWatch {
     std::int64_t rank = -1;  ///< -1: not registered yet
     pid_t pid = -1;
     int pidfd = -1;
-    int launcher = -1;  ///< copy of its connection to the launcher
-    std::string end;    ///< how it ended; empty while it runs
+    int launcher = -1;        ///< copy of its connection to the launcher
+    std::string end;          ///< how it ended; empty while it runs
+    bool may_follow = false;  ///< it aborted, or nobody knows how it ended
     bool aborted = false;
   };
   void add(pid_t pid);

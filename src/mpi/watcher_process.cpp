@@ -27,10 +27,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// While a death waits to be told, ranks that die with it (one memory killer, one node going down) are told
-/// with it.
-constexpr std::chrono::milliseconds kSettle{100};
-/// At most so long for a rank that is on its way out; and what the launcher gets to end the others itself.
+/// A death that may follow from another waits so long to be told: the kernel may not have finished ending the
+/// peer whose memory was missed.
+constexpr std::chrono::milliseconds kSettle{300};
+/// At most what a rank gets that is on its way out, and what the launcher gets to end the others.
 constexpr std::chrono::milliseconds kGrace{2000};
 
 struct Address {
@@ -83,20 +83,13 @@ void say(const std::string& what) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-/// Takes events for `span`, no longer than ranks live.
-void take_events(HostWatch& host, std::chrono::milliseconds span) {
+/// Takes events until `done`, for at most `span`.
+template <typename Done>
+void take_events(HostWatch& host, std::chrono::milliseconds span, const Done& done) {
   const auto end = Clock::now() + span;
-  for (auto now = Clock::now(); now < end && host.any_alive(); now = Clock::now()) {
+  for (auto now = Clock::now(); now < end && !done(); now = Clock::now()) {
     host.wait(static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(end - now).count()) + 1);
   }
-}
-
-/// After the first death: the deaths that belong to it.
-void settle(HostWatch& host) {
-  const auto end = Clock::now() + kGrace;
-  do {
-    take_events(host, kSettle);
-  } while (host.any_exiting() && Clock::now() < end);
 }
 
 }  // namespace
@@ -150,10 +143,13 @@ void run_watcher(int ready, pid_t parent) {
   ::close(ready);
 
   while (!host.any_dead()) host.wait(-1);
-  settle(host);
+  if (host.first_may_follow()) {
+    take_events(host, kSettle, [&] { return !host.any_alive(); });
+    take_events(host, kGrace, [&] { return !host.any_exiting(); });
+  }
   say(host.describe_dead());
   host.release_launcher();
-  take_events(host, kGrace);
+  take_events(host, kGrace, [&] { return !host.any_alive(); });
   host.kill_living();
   ::_exit(0);
 }
