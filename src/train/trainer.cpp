@@ -161,7 +161,7 @@ class Run {
     const double loss =
         executor_->train(parameters_, options_.seed, static_cast<std::uint64_t>(epoch_), gradient_);
     check_loss(loss);
-    optimizer_->step(parameters_, gradient_);
+    optimizer_->step(parameters_, gradient_, options_.optimizer.learning_rate);
     EpochTimes times;
     times.train = timer.seconds();
     times.exchange = exchange_->statistics();

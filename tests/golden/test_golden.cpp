@@ -90,7 +90,7 @@ void check_losses(nn::Executor<Real>& executor, std::vector<Real> parameters, co
     CAPTURE(step);
     const double loss = executor.train(parameters, 1, static_cast<std::uint64_t>(step), gradient);
     CHECK(loss == doctest::Approx(expected[static_cast<std::size_t>(step)]).epsilon(tolerance));
-    optimizer->step(parameters, gradient);
+    optimizer->step(parameters, gradient, options.learning_rate);
   }
 }
 
