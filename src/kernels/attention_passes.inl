@@ -1,0 +1,333 @@
+// The passes over edges, for both kinds of scores. Included after attention_edges.inl.
+
+// e_ij,h = leaky(s_i,h + t_j,h), and how a score's gradient reaches s, t.
+template <typename Real>
+struct GatScores {
+  Rows<Real> s;  ///< of targets
+  Rows<Real> t;  ///< of sources
+  std::int64_t heads;
+  Real slope;
+
+  HALO_INLINE void fill(const EdgeBlock& block, Real* scores) const {
+    for (int e = 0; e < block.size; ++e) {
+      const Real* const of_target = s.of(block.target[e]);
+      const Real* const of_source = t.of(block.source[e]);
+      Real* const score = scores + e * heads;
+#pragma omp simd
+      for (std::int64_t h = 0; h < heads; ++h) score[h] = leaky(of_target[h] + of_source[h], slope);
+    }
+  }
+  /// sums_h += sum_e g_e,h leaky'(s + t), edges in order
+  HALO_INLINE void add_gradients(const EdgeBlock& block, const Real* g, Real* sums) const {
+    for (int e = 0; e < block.size; ++e) {
+      const Real* const of_target = s.of(block.target[e]);
+      const Real* const of_source = t.of(block.source[e]);
+      const Real* const of_edge = g + e * heads;
+#pragma omp simd
+      for (std::int64_t h = 0; h < heads; ++h)
+        sums[h] += of_edge[h] * leaky_gradient(of_target[h] + of_source[h], slope);
+    }
+  }
+};
+
+// e_ij,h = sum_c att_hc leaky(l_j,hc + r_i,hc)
+template <typename Real>
+struct V2Scores {
+  const Real* att;
+  Rows<Real> r;  ///< of targets
+  Rows<Real> l;  ///< of sources
+  std::int64_t heads;
+  std::int64_t cols;  ///< per head
+  Real slope;
+
+  struct Term {
+    const Real* att;
+    const Real* r;
+    const Real* l;
+    Real slope;
+    HALO_INLINE Real operator()(std::int64_t c) const { return att[c] * leaky(l[c] + r[c], slope); }
+  };
+  HALO_INLINE void fill(const EdgeBlock& block, Real* scores) const {
+    for (int e = 0; e < block.size; ++e) {
+      const Real* const of_target = r.of(block.target[e]);
+      const Real* const of_source = l.of(block.source[e]);
+      for (std::int64_t h = 0; h < heads; ++h) {
+        const std::int64_t first = h * cols;
+        scores[e * heads + h] =
+            lane_sum<Real>(Term{att + first, of_target + first, of_source + first, slope}, cols);
+      }
+    }
+  }
+  /// sums_hc += sum_e g_e,h att_hc leaky'(l + r), edges in order
+  HALO_INLINE void add_gradients(const EdgeBlock& block, const Real* g, Real* sums) const {
+    for (int e = 0; e < block.size; ++e) {
+      const Real* const of_target = r.of(block.target[e]);
+      const Real* const of_source = l.of(block.source[e]);
+      for (std::int64_t h = 0; h < heads; ++h) {
+        const Real of_edge = g[e * heads + h];
+#pragma omp simd
+        for (std::int64_t c = h * cols; c < (h + 1) * cols; ++c)
+          sums[c] += of_edge * att[c] * leaky_gradient(of_source[c] + of_target[c], slope);
+      }
+    }
+  }
+  /// d_att_hc += sum_e g_e,h leaky(l + r): the block's edges in order, then onto what is there, so that a
+  /// float sum over many rows loses less.
+  HALO_INLINE void add_parameter_gradient(const EdgeBlock& block, const Real* g, Real* d_att) const {
+    constexpr std::int64_t kChunk = 64;
+    for (std::int64_t h = 0; h < heads; ++h) {
+      for (std::int64_t begin = h * cols; begin < (h + 1) * cols; begin += kChunk) {
+        const std::int64_t size = std::min(kChunk, (h + 1) * cols - begin);
+        Real sums[static_cast<std::size_t>(kChunk)] = {};
+        for (int e = 0; e < block.size; ++e) {
+          const Real* const of_target = r.of(block.target[e]) + begin;
+          const Real* const of_source = l.of(block.source[e]) + begin;
+          const Real of_edge = g[e * heads + h];
+#pragma omp simd
+          for (std::int64_t c = 0; c < size; ++c)
+            sums[c] += of_edge * leaky(of_source[c] + of_target[c], slope);
+        }
+#pragma omp simd
+        for (std::int64_t c = 0; c < size; ++c) d_att[begin + c] += sums[c];
+      }
+    }
+  }
+};
+
+// L_i: a running maximum, and the sum of exp relative to it, rescaled when it rises.
+template <typename Real>
+class LogSum {
+ public:
+  HALO_INLINE explicit LogSum(std::int64_t heads) : heads_(heads) {
+    std::fill_n(largest_, heads, -std::numeric_limits<Real>::infinity());
+    std::fill_n(sum_, heads, Real{0});
+  }
+  HALO_INLINE void add(Real* scores, int edges) {
+    Real rescale[static_cast<std::size_t>(kMaxHeads)];
+    std::copy_n(largest_, heads_, rescale);
+    for (int e = 0; e < edges; ++e) {
+      const Real* const score = scores + e * heads_;
+#pragma omp simd
+      for (std::int64_t h = 0; h < heads_; ++h) largest_[h] = score[h] > largest_[h] ? score[h] : largest_[h];
+    }
+    for (std::int64_t h = 0; h < heads_; ++h) rescale[h] -= largest_[h];
+    for (int e = 0; e < edges; ++e) {
+      Real* const score = scores + e * heads_;
+#pragma omp simd
+      for (std::int64_t h = 0; h < heads_; ++h) score[h] -= largest_[h];
+    }
+    exp_all(rescale, heads_);
+    exp_all(scores, edges * heads_);
+    for (std::int64_t h = 0; h < heads_; ++h) sum_[h] *= rescale[h];
+    for (int e = 0; e < edges; ++e) {
+      const Real* const score = scores + e * heads_;
+#pragma omp simd
+      for (std::int64_t h = 0; h < heads_; ++h) sum_[h] += score[h];
+    }
+  }
+  HALO_INLINE void store(Real* log_sum) const {
+    for (std::int64_t h = 0; h < heads_; ++h) log_sum[h] = largest_[h] + std::log(sum_[h]);
+  }
+
+ private:
+  std::int64_t heads_;
+  Real largest_[static_cast<std::size_t>(kMaxHeads)];
+  Real sum_[static_cast<std::size_t>(kMaxHeads)];
+};
+
+template <typename Real, class Scores>
+HALO_INLINE void normaliser_pass(const Attention<Real>& in, const Scores& scores, MatrixView<Real> log_sum) {
+  alignas(64) Real score[static_cast<std::size_t>(kBlockScores)];
+  EdgeBlock block;
+  for (std::int64_t i = in.rows.begin; i < in.rows.end; ++i) {
+    LogSum<Real> sum(in.heads);
+    RowEdges<Real, true> edges(in, i);
+    bool any = false;
+    for (; edges.next(block); any = true) {
+      scores.fill(block, score);
+      sum.add(score, block.size);
+    }
+    if (any) {
+      sum.store(log_sum.row(i));
+    } else {
+      std::fill_n(log_sum.row(i), in.heads, Real{0});
+    }
+  }
+}
+
+// a_ij,h = exp(e_ij,h - L_i,h) of a block.
+template <typename Real, class Scores>
+HALO_INLINE void fill_coefficients(const Scores& scores, const Rows<Real>& log_sum, const EdgeBlock& block,
+                                   std::int64_t heads, Real* a) {
+  scores.fill(block, a);
+  for (int e = 0; e < block.size; ++e) {
+    const Real* const of_target = log_sum.of(block.target[e]);
+    Real* const of_edge = a + e * heads;
+#pragma omp simd
+    for (std::int64_t h = 0; h < heads; ++h) of_edge[h] -= of_target[h];
+  }
+  exp_all(a, block.size * heads);
+}
+
+template <typename Real, class Scores>
+HALO_INLINE void sum_pass(const Attention<Real>& in, const Scores& scores, const Rows<Real>& values,
+                          const Rows<Real>& log_sum, MatrixView<Real> y) {
+  alignas(64) Real a[static_cast<std::size_t>(kBlockScores)];
+  alignas(64) Real factors[static_cast<std::size_t>(kBlockScores)];
+  const DropFactors<Real> drop(in);
+  EdgeBlock block;
+  for (std::int64_t i = in.rows.begin; i < in.rows.end; ++i) {
+    std::fill_n(y.row(i), y.cols, Real{0});
+    RowEdges<Real, true> edges(in, i);
+    while (edges.next(block)) {
+      prefetch_rows(values, block.source, block.size, y.cols);
+      fill_coefficients(scores, log_sum, block, in.heads, a);
+      if (drop.on()) {
+        drop.fill(block, in.heads, factors);
+#pragma omp simd
+        for (std::int64_t k = 0; k < block.size * in.heads; ++k) a[k] *= factors[k];
+      }
+      add_rows(values, block.source, block.size, in.heads, y.cols / in.heads, a, y.row(i));
+    }
+  }
+}
+
+// Coefficients and gradients of the scores of a block: the same from both ends of an edge.
+template <typename Real>
+struct EdgeGradients {
+  alignas(64) Real weighted[static_cast<std::size_t>(kBlockScores)];  ///< w_ij,h a_ij,h
+  alignas(64) Real score[static_cast<std::size_t>(kBlockScores)];     ///< g_ij,h
+
+  template <class Scores>
+  HALO_INLINE void fill(const Scores& scores, const Rows<Real>& dy, const Rows<Real>& log_sum,
+                        const Rows<Real>& d, const Rows<Real>& values, const DropFactors<Real>& drop,
+                        const EdgeBlock& block, std::int64_t heads, std::int64_t cols) {
+    alignas(64) Real factors[static_cast<std::size_t>(kBlockScores)];
+    fill_coefficients(scores, log_sum, block, heads, weighted);
+    for (int e = 0; e < block.size; ++e) {
+      const Real* const of_target = dy.of(block.target[e]);
+      const Real* const of_source = values.of(block.source[e]);
+      for (std::int64_t h = 0; h < heads; ++h)
+        score[e * heads + h] = dot(of_target + h * cols, of_source + h * cols, cols);
+    }
+    if (drop.on()) {
+      drop.fill(block, heads, factors);
+    } else {
+      std::fill_n(factors, block.size * heads, Real{1});
+    }
+    for (int e = 0; e < block.size; ++e) {
+      const Real* const of_target = d.of(block.target[e]);
+#pragma omp simd
+      for (std::int64_t h = 0; h < heads; ++h) {
+        const std::int64_t k = e * heads + h;
+        score[k] = weighted[k] * (factors[k] * score[k] - of_target[h]);
+        weighted[k] *= factors[k];
+      }
+    }
+  }
+};
+
+template <typename Real>
+HALO_TARGET void normaliser_loop(const Attention<Real>& in, MatrixView<const Real> zts,
+                                 MatrixView<Real> log_sum) {
+  const std::int64_t width = zts.cols - 2 * in.heads;
+  normaliser_pass(in, GatScores<Real>{{zts, width + in.heads}, {zts, width}, in.heads, in.slope}, log_sum);
+}
+
+template <typename Real>
+HALO_TARGET void sum_loop(const Attention<Real>& in, MatrixView<const Real> zts,
+                          MatrixView<const Real> log_sum, MatrixView<Real> y) {
+  const GatScores<Real> scores = {{zts, y.cols + in.heads}, {zts, y.cols}, in.heads, in.slope};
+  sum_pass(in, scores, Rows<Real>(zts, 0), Rows<Real>(log_sum, 0), y);
+}
+
+// Both backward passes of GAT. As the source: dz_j, dt_j. As the target: ds_i.
+template <bool kRowIsTarget, typename Real>
+HALO_INLINE void gat_gradient_pass(const Attention<Real>& pass, MatrixView<const Real> pack,
+                                   MatrixView<const Real> zts, MatrixView<Real> dzts) {
+  const std::int64_t heads = pass.heads;
+  const std::int64_t width = zts.cols - 2 * heads;
+  const Rows<Real> dy(pack, 0), log_sum(pack, width), d(pack, width + 2 * heads), z(zts, 0);
+  const GatScores<Real> scores = {{pack, width + heads}, {zts, width}, heads, pass.slope};
+  const DropFactors<Real> drop(pass);
+  EdgeGradients<Real> gradients;
+  EdgeBlock block;
+  for (std::int64_t row = pass.rows.begin; row < pass.rows.end; ++row) {
+    Real* const dz = dzts.row(row);
+    Real* const sums = dz + width + (kRowIsTarget ? heads : 0);
+    std::fill_n(kRowIsTarget ? sums : dz, kRowIsTarget ? heads : zts.cols, Real{0});
+    RowEdges<Real, kRowIsTarget> edges(pass, row);
+    while (edges.next(block)) {
+      prefetch_rows(kRowIsTarget ? z : dy, kRowIsTarget ? block.source : block.target, block.size, width);
+      gradients.fill(scores, dy, log_sum, d, z, drop, block, heads, width / heads);
+      scores.add_gradients(block, gradients.score, sums);
+      if constexpr (!kRowIsTarget)
+        add_rows(dy, block.target, block.size, heads, width / heads, gradients.weighted, dz);
+    }
+  }
+}
+
+template <typename Real>
+HALO_TARGET void source_gradient_loop(const Attention<Real>& out, MatrixView<const Real> pack,
+                                      MatrixView<const Real> zts, MatrixView<Real> dzts) {
+  gat_gradient_pass<false>(out, pack, zts, dzts);
+}
+template <typename Real>
+HALO_TARGET void target_gradient_loop(const Attention<Real>& in, MatrixView<const Real> zts,
+                                      MatrixView<const Real> pack, MatrixView<Real> dzts) {
+  gat_gradient_pass<true>(in, pack, zts, dzts);
+}
+
+template <typename Real>
+HALO_TARGET void v2_normaliser_loop(const Attention<Real>& in, const Real* att, MatrixView<const Real> l,
+                                    MatrixView<const Real> r, MatrixView<Real> log_sum) {
+  const V2Scores<Real> scores = {att, {r, 0}, {l, 0}, in.heads, l.cols / in.heads, in.slope};
+  normaliser_pass(in, scores, log_sum);
+}
+
+template <typename Real>
+HALO_TARGET void v2_sum_loop(const Attention<Real>& in, const Real* att, MatrixView<const Real> l,
+                             MatrixView<const Real> r, MatrixView<const Real> log_sum, MatrixView<Real> y) {
+  const V2Scores<Real> scores = {att, {r, 0}, {l, 0}, in.heads, l.cols / in.heads, in.slope};
+  sum_pass(in, scores, Rows<Real>(l, 0), Rows<Real>(log_sum, 0), y);
+}
+
+// Both backward passes of GATv2. As the source: dl_j. As the target: dr_i, d_att.
+template <bool kRowIsTarget, typename Real>
+HALO_INLINE void v2_gradient_pass(const Attention<Real>& pass, const Real* att, MatrixView<const Real> pack,
+                                  MatrixView<const Real> l, MatrixView<Real> dx, Real* d_att) {
+  const std::int64_t heads = pass.heads;
+  const std::int64_t width = l.cols;
+  const Rows<Real> dy(pack, 0), log_sum(pack, 2 * width), d(pack, 2 * width + heads), values(l, 0);
+  const V2Scores<Real> scores = {att, {pack, width}, values, heads, width / heads, pass.slope};
+  const DropFactors<Real> drop(pass);
+  EdgeGradients<Real> gradients;
+  EdgeBlock block;
+  for (std::int64_t row = pass.rows.begin; row < pass.rows.end; ++row) {
+    std::fill_n(dx.row(row), width, Real{0});
+    RowEdges<Real, kRowIsTarget> edges(pass, row);
+    while (edges.next(block)) {
+      prefetch_rows(kRowIsTarget ? values : dy, kRowIsTarget ? block.source : block.target, block.size,
+                    kRowIsTarget ? width : 2 * width);
+      gradients.fill(scores, dy, log_sum, d, values, drop, block, heads, width / heads);
+      scores.add_gradients(block, gradients.score, dx.row(row));
+      if constexpr (kRowIsTarget) {
+        scores.add_parameter_gradient(block, gradients.score, d_att);
+      } else {
+        add_rows(dy, block.target, block.size, heads, width / heads, gradients.weighted, dx.row(row));
+      }
+    }
+  }
+}
+
+template <typename Real>
+HALO_TARGET void v2_source_gradient_loop(const Attention<Real>& out, const Real* att,
+                                         MatrixView<const Real> pack, MatrixView<const Real> l,
+                                         MatrixView<Real> dl) {
+  v2_gradient_pass<false, Real>(out, att, pack, l, dl, nullptr);
+}
+template <typename Real>
+HALO_TARGET void v2_target_gradient_loop(const Attention<Real>& in, const Real* att, MatrixView<const Real> l,
+                                         MatrixView<const Real> pack, MatrixView<Real> dr, Real* d_att) {
+  v2_gradient_pass<true, Real>(in, att, pack, l, dr, d_att);
+}

@@ -1,0 +1,28 @@
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "attention_loops.hpp"
+
+#define HALO_TARGET
+#define HALO_INLINE HALO_TARGET inline __attribute__((always_inline))
+
+namespace halo::kernels::internal {
+namespace {
+#include "attention_edges.inl"
+#include "attention_passes.inl"
+#include "attention_rows.inl"
+}  // namespace
+
+template <>
+const AttentionLoops<float>& attention_loops_portable<float>() {
+  return kAttentionLoops<float>;
+}
+template <>
+const AttentionLoops<double>& attention_loops_portable<double>() {
+  return kAttentionLoops<double>;
+}
+
+}  // namespace halo::kernels::internal

@@ -1,0 +1,82 @@
+// The row-local loops of attention and the table of all. Included after attention_passes.inl.
+
+template <typename Real>
+HALO_TARGET void scores_loop(MatrixView<const Real> z, const Real* att_src, const Real* att_dst,
+                             std::int64_t heads, MatrixView<Real> zts) {
+  const std::int64_t cols = z.cols / heads;
+  for (std::int64_t r = 0; r < z.rows; ++r) {
+    const Real* const from = z.row(r);
+    Real* const to = zts.row(r);
+    std::copy_n(from, z.cols, to);
+    for (std::int64_t h = 0; h < heads; ++h) {
+      to[z.cols + h] = dot(att_src + h * cols, from + h * cols, cols);
+      to[z.cols + heads + h] = dot(att_dst + h * cols, from + h * cols, cols);
+    }
+  }
+}
+
+template <typename Real>
+HALO_TARGET void scores_gradient_loop(MatrixView<const Real> zts, MatrixView<const Real> dzts,
+                                      const Real* att_src, const Real* att_dst, std::int64_t heads,
+                                      MatrixView<Real> dz, Real* d_att_src, Real* d_att_dst) {
+  const std::int64_t cols = dz.cols / heads;
+  for (std::int64_t row = 0; row < dz.rows; ++row) {
+    const Real* const z = zts.row(row);
+    const Real* const from = dzts.row(row);
+    Real* const to = dz.row(row);
+    for (std::int64_t h = 0; h < heads; ++h) {
+      const Real dt = from[dz.cols + h];
+      const Real ds = from[dz.cols + heads + h];
+#pragma omp simd
+      for (std::int64_t c = h * cols; c < (h + 1) * cols; ++c) {
+        d_att_src[c] += dt * z[c];
+        d_att_dst[c] += ds * z[c];
+        to[c] = from[c] + (dt * att_src[c] + ds * att_dst[c]);
+      }
+    }
+  }
+}
+
+// D_i,h = <dy_i,h, y_i,h>
+template <typename Real>
+HALO_INLINE void fill_products(const Real* dy, const Real* y, std::int64_t heads, std::int64_t cols,
+                               Real* d) {
+  for (std::int64_t h = 0; h < heads; ++h) d[h] = dot(dy + h * cols, y + h * cols, cols);
+}
+
+template <typename Real>
+HALO_TARGET void pack_loop(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> zts,
+                           MatrixView<const Real> log_sum, std::int64_t heads, MatrixView<Real> pack) {
+  for (std::int64_t r = 0; r < dy.rows; ++r) {
+    Real* to = std::copy_n(dy.row(r), dy.cols, pack.row(r));
+    to = std::copy_n(log_sum.row(r), heads, to);
+    to = std::copy_n(zts.row(r) + dy.cols + heads, heads, to);
+    fill_products(dy.row(r), y.row(r), heads, dy.cols / heads, to);
+  }
+}
+
+template <typename Real>
+HALO_TARGET void v2_pack_loop(MatrixView<const Real> dy, MatrixView<const Real> y,
+                              MatrixView<const Real> right, MatrixView<const Real> log_sum,
+                              std::int64_t heads, MatrixView<Real> pack) {
+  for (std::int64_t r = 0; r < dy.rows; ++r) {
+    Real* to = std::copy_n(dy.row(r), dy.cols, pack.row(r));
+    to = std::copy_n(right.row(r), dy.cols, to);
+    to = std::copy_n(log_sum.row(r), heads, to);
+    fill_products(dy.row(r), y.row(r), heads, dy.cols / heads, to);
+  }
+}
+
+template <typename Real>
+inline constexpr AttentionLoops<Real> kAttentionLoops{&scores_loop<Real>,
+                                                      &scores_gradient_loop<Real>,
+                                                      &normaliser_loop<Real>,
+                                                      &sum_loop<Real>,
+                                                      &pack_loop<Real>,
+                                                      &source_gradient_loop<Real>,
+                                                      &target_gradient_loop<Real>,
+                                                      &v2_normaliser_loop<Real>,
+                                                      &v2_sum_loop<Real>,
+                                                      &v2_pack_loop<Real>,
+                                                      &v2_source_gradient_loop<Real>,
+                                                      &v2_target_gradient_loop<Real>};
