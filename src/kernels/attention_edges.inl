@@ -72,37 +72,44 @@ HALO_INLINE Real leaky_gradient(Real x, Real slope) {
   return x > 0 ? Real{1} : slope;
 }
 
-// sum_c term(c) over c in [0, count): 16 partial sums side by side, then halves onto halves. The shape
-// depends on the count alone.
+// Eight numbers. GCC and Clang make of it what the instruction set has; operators act lane by lane.
+inline constexpr int kLanes = 8;
+template <typename Real>
+struct LanesOf {
+  typedef Real Type __attribute__((vector_size(kLanes * sizeof(Real))));
+};
+template <typename Real>
+using Lanes = typename LanesOf<Real>::Type;
+
+// T: Real, or its Lanes. By reference: wide vectors as arguments depend on the instruction set.
+template <class T, typename Real>
+HALO_INLINE void load(const Real* from, T& value) {
+  __builtin_memcpy(&value, from, sizeof(value));
+}
+
+// sum_c term(c) over c in [0, count): eight partial sums side by side, halves onto halves, then the rest in
+// order. The shape depends on the count alone. term.add(c, sum) adds as many terms from c on as `sum` holds.
 template <typename Real, class Term>
 HALO_INLINE Real lane_sum(const Term& term, std::int64_t count) {
-  constexpr int kLanes = 16;
-  Real lanes[kLanes] = {};
+  Lanes<Real> sums = {};
   std::int64_t c = 0;
-  for (; c + kLanes <= count; c += kLanes) {
-#pragma omp simd
-    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] += term(c + lane);
-  }
-  if (c + 8 <= count) {
-#pragma omp simd
-    for (int lane = 0; lane < 8; ++lane) lanes[lane] += term(c + lane);
-    for (int lane = 8; lane < count - c; ++lane) lanes[lane] += term(c + lane);
-  } else {
-    for (int lane = 0; lane < count - c; ++lane) lanes[lane] += term(c + lane);
-  }
-#pragma GCC unroll 4
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-#pragma GCC unroll 8
-    for (int lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  }
-  return lanes[0];
+  for (; c + kLanes <= count; c += kLanes) term.add(c, sums);
+  Real sum = ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+  for (; c < count; ++c) term.add(c, sum);
+  return sum;
 }
 
 template <typename Real>
 struct ProductTerm {
   const Real* a;
   const Real* b;
-  HALO_INLINE Real operator()(std::int64_t c) const { return a[c] * b[c]; }
+  template <class T>
+  HALO_INLINE void add(std::int64_t c, T& sum) const {
+    T left, right;
+    load(a + c, left);
+    load(b + c, right);
+    sum += left * right;
+  }
 };
 template <typename Real>
 HALO_INLINE Real dot(const Real* a, const Real* b, std::int64_t count) {

@@ -45,7 +45,15 @@ struct V2Scores {
     const Real* r;
     const Real* l;
     Real slope;
-    HALO_INLINE Real operator()(std::int64_t c) const { return att[c] * leaky(l[c] + r[c], slope); }
+    template <class T>
+    HALO_INLINE void add(std::int64_t c, T& sum) const {
+      T left, right, factor;
+      load(l + c, left);
+      load(r + c, right);
+      load(att + c, factor);
+      const T x = left + right;
+      sum += factor * (x > Real{0} ? x : slope * x);
+    }
   };
   HALO_INLINE void fill(const EdgeBlock& block, Real* scores) const {
     for (int e = 0; e < block.size; ++e) {
@@ -58,39 +66,39 @@ struct V2Scores {
       }
     }
   }
-  /// sums_hc += sum_e g_e,h att_hc leaky'(l + r), edges in order
-  HALO_INLINE void add_gradients(const EdgeBlock& block, const Real* g, Real* sums) const {
-    for (int e = 0; e < block.size; ++e) {
-      const Real* const of_target = r.of(block.target[e]);
-      const Real* const of_source = l.of(block.source[e]);
-      for (std::int64_t h = 0; h < heads; ++h) {
-        const Real of_edge = g[e * heads + h];
-#pragma omp simd
-        for (std::int64_t c = h * cols; c < (h + 1) * cols; ++c)
-          sums[c] += of_edge * att[c] * leaky_gradient(of_source[c] + of_target[c], slope);
-      }
+  /// sums_hc += att_hc sum_e g_e,h leaky'(l + r), and d_att_hc += sum_e g_e,h leaky(l + r) unless it is null:
+  /// the block's edges in order, then onto what is there.
+  HALO_INLINE void add_gradients(const EdgeBlock& block, const Real* g, Real* sums, Real* d_att) const {
+    for (std::int64_t h = 0; h < heads; ++h) {
+      std::int64_t c = h * cols;
+      for (; c + kLanes <= (h + 1) * cols; c += kLanes)
+        add_columns<Lanes<Real>>(block, g + h, c, sums, d_att);
+      for (; c < (h + 1) * cols; ++c) add_columns<Real>(block, g + h, c, sums, d_att);
     }
   }
-  /// d_att_hc += sum_e g_e,h leaky(l + r): the block's edges in order, then onto what is there, so that a
-  /// float sum over many rows loses less.
-  HALO_INLINE void add_parameter_gradient(const EdgeBlock& block, const Real* g, Real* d_att) const {
-    constexpr std::int64_t kChunk = 64;
-    for (std::int64_t h = 0; h < heads; ++h) {
-      for (std::int64_t begin = h * cols; begin < (h + 1) * cols; begin += kChunk) {
-        const std::int64_t size = std::min(kChunk, (h + 1) * cols - begin);
-        Real sums[static_cast<std::size_t>(kChunk)] = {};
-        for (int e = 0; e < block.size; ++e) {
-          const Real* const of_target = r.of(block.target[e]) + begin;
-          const Real* const of_source = l.of(block.source[e]) + begin;
-          const Real of_edge = g[e * heads + h];
-#pragma omp simd
-          for (std::int64_t c = 0; c < size; ++c)
-            sums[c] += of_edge * leaky(of_source[c] + of_target[c], slope);
-        }
-#pragma omp simd
-        for (std::int64_t c = 0; c < size; ++c) d_att[begin + c] += sums[c];
-      }
+  template <class T>
+  HALO_INLINE void add_columns(const EdgeBlock& block, const Real* g, std::int64_t c, Real* sums,
+                               Real* d_att) const {
+    T through = {}, outputs = {}, factor, sum;
+    for (int e = 0; e < block.size; ++e) {
+      T left, right;
+      load(l.of(block.source[e]) + c, left);
+      load(r.of(block.target[e]) + c, right);
+      const T x = left + right;
+      const T of_edge = g[e * heads] - T{};
+      const T with_slope = slope * of_edge;
+      const T gradient = x > Real{0} ? of_edge : with_slope;
+      through += gradient;
+      if (d_att != nullptr) outputs += gradient * x;
     }
+    load(att + c, factor);
+    load(sums + c, sum);
+    sum += factor * through;
+    __builtin_memcpy(sums + c, &sum, sizeof(sum));
+    if (d_att == nullptr) return;
+    load(d_att + c, sum);
+    sum += outputs;
+    __builtin_memcpy(d_att + c, &sum, sizeof(sum));
   }
 };
 
@@ -310,12 +318,9 @@ HALO_INLINE void v2_gradient_pass(const Attention<Real>& pass, const Real* att, 
       prefetch_rows(kRowIsTarget ? values : dy, kRowIsTarget ? block.source : block.target, block.size,
                     kRowIsTarget ? width : 2 * width);
       gradients.fill(scores, dy, log_sum, d, values, drop, block, heads, width / heads);
-      scores.add_gradients(block, gradients.score, dx.row(row));
-      if constexpr (kRowIsTarget) {
-        scores.add_parameter_gradient(block, gradients.score, d_att);
-      } else {
+      scores.add_gradients(block, gradients.score, dx.row(row), kRowIsTarget ? d_att : nullptr);
+      if constexpr (!kRowIsTarget)
         add_rows(dy, block.target, block.size, heads, width / heads, gradients.weighted, dx.row(row));
-      }
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "halo/kernels/attention.hpp"
@@ -142,6 +143,66 @@ struct AttentionTwin {
     }
   }
 };
+
+/// Degrees 0, 1, 2, ..., one beyond several blocks; loops, duplicates, nodes that nobody reads.
+inline BothWays awkward_graph() {
+  RandomStream random(17);
+  std::vector<std::vector<LocalId>> in(24);
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const std::size_t degree = i == 9 ? 150 : i == 10 ? 32 : i == 11 ? 31 : i % 6;
+    for (std::size_t e = 0; e < degree; ++e) in[i].push_back(static_cast<LocalId>(random.below(20)));
+    if (i % 7 == 1) in[i].push_back(static_cast<LocalId>(i));
+    std::sort(in[i].begin(), in[i].end());
+  }
+  return BothWays(in);
+}
+
+/// What a comparison is made for.
+struct Shape {
+  std::int64_t heads;
+  std::int64_t cols;
+  double size;  ///< of the scores
+  double dropout;
+  bool loops;
+};
+
+inline std::vector<Shape> shapes() {
+  std::vector<Shape> shapes;
+  for (const auto& [heads, cols] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {1, 1}, {1, 7}, {8, 8}, {8, 5}, {3, 17}, {1, 64}, {2, 33}, {40, 3}, {256, 1}}) {
+    for (const double size : {1.0, 200.0}) {
+      for (const double dropout : {0.0, 0.4}) {
+        shapes.push_back({heads, cols, size, dropout, (heads + cols + (dropout > 0 ? 1 : 0)) % 2 == 0});
+        if (heads * cols == 64 || heads == 1) {
+          shapes.push_back(shapes.back());
+          shapes.back().loops = !shapes.back().loops;
+        }
+      }
+    }
+  }
+  return shapes;
+}
+
+template <typename Real>
+inline constexpr double kTolerance = sizeof(Real) == 4 ? 2e-5 : 1e-12;
+
+template <typename Real>
+Matrix<Real> columns(const Matrix<Real>& x, std::int64_t begin, std::int64_t size) {
+  Matrix<Real> part(x.view().rows, size);
+  for (std::int64_t r = 0; r < x.view().rows; ++r) {
+    for (std::int64_t c = 0; c < size; ++c) part(r, c) = x(r, begin + c);
+  }
+  return part;
+}
+
+template <typename Real>
+Matrix<double> widen(const Matrix<Real>& x) {
+  Matrix<double> wide(x.view().rows, x.view().cols);
+  for (std::int64_t r = 0; r < x.view().rows; ++r) {
+    for (std::int64_t c = 0; c < x.view().cols; ++c) wide(r, c) = static_cast<double>(x(r, c));
+  }
+  return wide;
+}
 
 /// Largest difference, relative to the largest absolute value of the column block it lies in (at least 1).
 template <typename Real>

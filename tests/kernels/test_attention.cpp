@@ -14,48 +14,11 @@ namespace {
 
 using test::AttentionTwin;
 using test::BothWays;
+using test::columns;
+using test::kTolerance;
 using test::Matrix;
-
-// Degrees 0, 1, 2, ..., one beyond several blocks; loops, duplicates, nodes that nobody reads.
-BothWays awkward_graph() {
-  RandomStream random(17);
-  std::vector<std::vector<LocalId>> in(24);
-  for (std::size_t i = 0; i < in.size(); ++i) {
-    const std::size_t degree = i == 9 ? 150 : i == 10 ? 32 : i == 11 ? 31 : i % 6;
-    for (std::size_t e = 0; e < degree; ++e) in[i].push_back(static_cast<LocalId>(random.below(20)));
-    if (i % 7 == 1) in[i].push_back(static_cast<LocalId>(i));
-    std::sort(in[i].begin(), in[i].end());
-  }
-  return BothWays(in);
-}
-
-struct Shape {
-  std::int64_t heads;
-  std::int64_t cols;
-  double size;  // of the scores
-  double dropout;
-  bool loops;
-};
-
-std::vector<Shape> shapes() {
-  std::vector<Shape> shapes;
-  for (const auto& [heads, cols] : std::vector<std::pair<std::int64_t, std::int64_t>>{
-           {1, 1}, {1, 7}, {8, 8}, {8, 5}, {3, 17}, {1, 64}, {2, 33}, {40, 3}, {256, 1}}) {
-    for (const double size : {1.0, 200.0}) {
-      for (const double dropout : {0.0, 0.4}) {
-        shapes.push_back({heads, cols, size, dropout, (heads + cols + (dropout > 0 ? 1 : 0)) % 2 == 0});
-        if (heads * cols == 64 || heads == 1) {
-          shapes.push_back(shapes.back());
-          shapes.back().loops = !shapes.back().loops;
-        }
-      }
-    }
-  }
-  return shapes;
-}
-
-template <typename Real>
-constexpr double kTolerance = sizeof(Real) == 4 ? 2e-5 : 1e-12;
+using test::Shape;
+using test::widen;
 
 // All results of GAT for random rows: [L, y, pack, dzts].
 template <typename Real>
@@ -90,24 +53,6 @@ struct Gat {
 };
 
 template <typename Real>
-Matrix<Real> columns(const Matrix<Real>& x, std::int64_t begin, std::int64_t size) {
-  Matrix<Real> part(x.view().rows, size);
-  for (std::int64_t r = 0; r < x.view().rows; ++r) {
-    for (std::int64_t c = 0; c < size; ++c) part(r, c) = x(r, begin + c);
-  }
-  return part;
-}
-
-template <typename Real>
-Matrix<double> widen(const Matrix<Real>& x) {
-  Matrix<double> wide(x.view().rows, x.view().cols);
-  for (std::int64_t r = 0; r < x.view().rows; ++r) {
-    for (std::int64_t c = 0; c < x.view().cols; ++c) wide(r, c) = static_cast<double>(x(r, c));
-  }
-  return wide;
-}
-
-template <typename Real>
 Matrix<double> gat_gradient(const AttentionTwin<Real>& twin, const Gat<Real>& gat) {
   const std::int64_t heads = twin.in.heads;
   const std::int64_t width = heads * twin.cols;
@@ -130,8 +75,8 @@ Matrix<double> gat_gradient(const AttentionTwin<Real>& twin, const Gat<Real>& ga
 
 TEST_CASE_TEMPLATE("attention: passes of GAT against the definition, every instruction set alike", Real,
                    float, double) {
-  const BothWays graph = awkward_graph();
-  for (const Shape& shape : shapes()) {
+  const BothWays graph = test::awkward_graph();
+  for (const Shape& shape : test::shapes()) {
     CAPTURE(shape.heads);
     CAPTURE(shape.cols);
     CAPTURE(shape.size);
@@ -205,112 +150,6 @@ TEST_CASE_TEMPLATE("attention: one neighbour weighs exactly 1, opposite scores o
   }
 }
 
-// All results of GATv2 for random rows.
-template <typename Real>
-struct GatV2 {
-  Matrix<Real> att, l, r, dy, log_sum, y, pack, dl, dr, d_att;
-
-  GatV2(const BothWays& graph, const Shape& shape)
-      : att(1, shape.heads * shape.cols),
-        l(graph.nodes, shape.heads * shape.cols, 1, 2),
-        r(l),
-        dy(l),
-        log_sum(graph.nodes, shape.heads, 2),
-        y(l),
-        pack(graph.nodes, 2 * shape.heads * shape.cols + 2 * shape.heads, 1),
-        dl(l),
-        dr(l),
-        d_att(att) {
-    att.randomise(1);
-    l.randomise(2);
-    r.randomise(3);
-    dy.randomise(4);
-    d_att.fill(0);
-    for (std::int64_t c = 0; c < shape.heads * shape.cols; ++c) att(0, c) *= static_cast<Real>(shape.size);
-  }
-  void run(VectorIsa isa, const BothWays& graph, const Shape& shape) {
-    const auto& loops = internal::attention_loops<Real>(isa);
-    const auto in = graph.pass<Real>(true, shape.loops, shape.heads, shape.dropout);
-    const auto out = graph.pass<Real>(false, shape.loops, shape.heads, shape.dropout);
-    const Real* const a = att.view().data;
-    loops.v2_normaliser(in, a, l.view(), r.view(), log_sum.view());
-    loops.v2_sum(in, a, l.view(), r.view(), log_sum.view(), y.view());
-    loops.v2_pack(dy.view(), y.view(), r.view(), log_sum.view(), shape.heads, pack.view());
-    loops.v2_source_gradient(out, a, pack.view(), l.view(), dl.view());
-    loops.v2_target_gradient(in, a, l.view(), pack.view(), dr.view(), d_att.view().data);
-  }
-};
-
-template <typename Real>
-void compare_v2_gradients(const AttentionTwin<Real>& twin, const GatV2<Real>& v2, double tolerance) {
-  const std::int64_t width = twin.in.heads * twin.cols;
-  Matrix<double> dl(twin.nodes, width), dr(twin.nodes, width), d_att(1, width);
-  dl.fill(0);
-  dr.fill(0);
-  d_att.fill(0);
-  twin.for_each([&](std::size_t e, std::int64_t h, std::int64_t c) {
-    const double sum =
-        static_cast<double>(v2.l(twin.source[e], c)) + static_cast<double>(v2.r(twin.target[e], c));
-    const double g = twin.g[twin.at(e, h)];
-    const double through = g * static_cast<double>(v2.att(0, c)) * twin.leaky_gradient(sum);
-    dl(twin.source[e], c) +=
-        twin.w[twin.at(e, h)] * twin.a[twin.at(e, h)] * static_cast<double>(v2.dy(twin.target[e], c)) +
-        through;
-    dr(twin.target[e], c) += through;
-    d_att(0, c) += g * twin.leaky(sum);
-  });
-  CHECK(test::largest_difference(v2.dl, dl) < tolerance);
-  CHECK(test::largest_difference(v2.dr, dr) < tolerance);
-  CHECK(test::largest_difference(v2.d_att, d_att) < tolerance);
-}
-
-TEST_CASE_TEMPLATE("attention: passes of GATv2 against the definition, every instruction set alike", Real,
-                   float, double) {
-  const BothWays graph = awkward_graph();
-  for (const Shape& shape : shapes()) {
-    CAPTURE(shape.heads);
-    CAPTURE(shape.cols);
-    CAPTURE(shape.size);
-    CAPTURE(shape.dropout);
-    CAPTURE(shape.loops);
-    GatV2<Real> v2(graph, shape);
-    v2.run(VectorIsa::kPortable, graph, shape);
-    const auto in = graph.pass<Real>(true, shape.loops, shape.heads, shape.dropout);
-    AttentionTwin<Real> twin(in, shape.cols);
-    const Matrix<Real> log_sum = twin.normalise([&](std::size_t e, std::int64_t h) {
-      double score = 0.0;
-      for (std::int64_t c = h * shape.cols; c < (h + 1) * shape.cols; ++c) {
-        score += static_cast<double>(v2.att(0, c)) * twin.leaky(static_cast<double>(v2.l(twin.source[e], c)) +
-                                                                static_cast<double>(v2.r(twin.target[e], c)));
-      }
-      return score;
-    });
-    // A score is a sum of `cols` products as large as `size`: exp magnifies what rounding does to it.
-    const double tolerance =
-        kTolerance<Real> * std::max(1.0, shape.size * std::sqrt(static_cast<double>(shape.cols)) / 4);
-    CHECK(test::largest_difference(v2.log_sum, widen(log_sum)) < kTolerance<Real>);
-    CHECK(test::largest_difference(v2.y, twin.sum(v2.l)) < tolerance);
-    const std::int64_t width = shape.heads * shape.cols;
-    CHECK(test::count_different(columns(v2.pack, 0, width), v2.dy) == 0);
-    CHECK(test::count_different(columns(v2.pack, width, width), v2.r) == 0);
-    CHECK(test::count_different(columns(v2.pack, 2 * width, shape.heads), v2.log_sum) == 0);
-    twin.differentiate(v2.dy, v2.l, columns(v2.pack, 2 * width + shape.heads, shape.heads));
-    compare_v2_gradients(twin, v2, 4 * tolerance);
-    for (const VectorIsa isa : test::usable_isas()) {
-      CAPTURE(to_string(isa));
-      GatV2<Real> other(graph, shape);
-      other.run(isa, graph, shape);
-      CHECK(test::count_different(other.log_sum, v2.log_sum) == 0);
-      CHECK(test::count_different(other.y, v2.y) == 0);
-      CHECK(test::count_different(other.pack, v2.pack) == 0);
-      CHECK(test::count_different(other.dl, v2.dl) == 0);
-      CHECK(test::count_different(other.dr, v2.dr) == 0);
-      CHECK(test::count_different(other.d_att, v2.d_att) == 0);
-      CHECK(other.y.overwritten() + other.dl.overwritten() + other.dr.overwritten() == 0);
-    }
-  }
-}
-
 TEST_CASE_TEMPLATE("attention: scores of rows and their gradient by hand, every instruction set alike", Real,
                    float, double) {
   // 2 heads of 2 channels; z = (1, 2 | 3, 4); att_src = (1, 0 | 2, -1); att_dst = (0, 3 | 1, 1).
@@ -345,7 +184,7 @@ TEST_CASE_TEMPLATE("attention: scores of rows and their gradient by hand, every 
 }
 
 TEST_CASE_TEMPLATE("attention: the cut into row ranges changes nothing", Real, float, double) {
-  const BothWays graph = awkward_graph();
+  const BothWays graph = test::awkward_graph();
   const Shape shape{4, 6, 1.0, 0.3, true};
   Gat<Real> whole(graph, shape);
   whole.run(vector_isa(), graph, shape);
