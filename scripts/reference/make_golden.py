@@ -82,14 +82,27 @@ def sgd(params):
     return torch.optim.SGD(params, lr=SGD_LR, weight_decay=WEIGHT_DECAY)
 
 
+PRODUCT_NAMES = {
+    "gcn": {"weight": "convs.{}.lin.weight", "bias": "convs.{}.bias"},
+    "sage": {"root_weight": "convs.{}.lin_r.weight", "neighbour_weight": "convs.{}.lin_l.weight", "bias": "convs.{}.lin_l.bias"},
+    "mlp": {"weight": "lins.{}.weight", "bias": "lins.{}.bias"},
+}
+
+
+def product_name(model, name):
+    """The product's name of a parameter: layers.0.weight of a gcn is convs.0.lin.weight."""
+    _, layer, part = name.split(".")
+    return PRODUCT_NAMES[model][part].format(layer)
+
+
 def expected_values(model, case, params):
     """File name -> float64 array of one model folder."""
     run = DenseRun(model, case, params)
     loss, logits, gradients = run.loss_and_gradients()
     files = {}
-    for i, (name, value) in enumerate(params.items()):
-        files[f"param_{i}_{name}.npy"] = value
-        files[f"grad_{i}_{name}.npy"] = gradients[name]
+    for name, value in params.items():
+        files[f"param_{product_name(model, name)}.npy"] = value
+        files[f"grad_{product_name(model, name)}.npy"] = gradients[name]
     files["logits.npy"] = logits
     files["loss.npy"] = np.array([loss])
     files["adam_losses.npy"] = run.train_losses(adam)
@@ -101,7 +114,7 @@ def cross_check(model, case, params, files):
     """Raises unless edge_models agrees with every value of `files` to 1e-12. Returns the largest difference."""
     twin = edge_models.EdgeModel(model, case)
     loss, logits, gradients = twin.loss_and_gradients(params)
-    expected = {f"grad_{i}_{name}.npy": gradients[name] for i, name in enumerate(params)}
+    expected = {f"grad_{product_name(model, name)}.npy": gradients[name] for name in params}
     expected["logits.npy"] = logits
     expected["loss.npy"] = np.array([loss])
     expected["adam_losses.npy"] = edge_models.train_losses(twin, params, "adam", STEPS, ADAM_LR, WEIGHT_DECAY)

@@ -24,6 +24,8 @@ class Derivation {
   /// Sum of all terms for a value, appended where there are several; nothing if there are none.
   std::optional<ValueId> gradient_of(ValueId value);
 
+  ReductionId add_reduction(std::int64_t size) { return program_.add_reduction(size, 1.0); }
+
   const Program& program() const { return program_; }
   Program take() { return std::move(program_); }
 
@@ -35,13 +37,24 @@ class Derivation {
 
 // Derivative rules: given the gradient dy of the operation's output, contribute to its inputs and emit
 // parameter gradients. Each stands beside its operation in src/nn/ops/.
+void derive(const op::Embedding&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::Linear&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::AddBias&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::ScaleRows&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::NeighbourSum&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::Relu&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::Activation&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::Dropout&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::ReluDropout&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::Add&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::Combine&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::Scale&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::AddScaled&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::Concat&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::Maximum&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::HeadMean&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::L2Norm&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::LayerNorm&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::BatchNorm&, const Operation& forward, ValueId dy, Derivation& derivation);
 
 }  // namespace halo::nn

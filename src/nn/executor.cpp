@@ -4,40 +4,76 @@
 #include <cmath>
 #include <limits>
 
-#include "halo/base/exact_sum.hpp"
+#include "column_statistics.hpp"
+#include "halo/base/error.hpp"
 #include "halo/base/parallel.hpp"
-#include "halo/base/timer.hpp"
 #include "tile_context.hpp"
+#include "traits.hpp"
 
 namespace halo::nn {
 namespace {
 
-/// Parameters whose gradient an operation adds to.
-std::array<ParameterId, 2> gradients_of(const Kind& kind) {
-  if (const auto* linear = std::get_if<op::LinearWeightGradient>(&kind))
-    return {linear->weight, linear->bias};
-  if (const auto* bias = std::get_if<op::BiasGradient>(&kind)) return {bias->bias, kNone};
-  return {kNone, kNone};
+bool needs_neighbour_ids(const Schedule& schedule) {
+  const auto needs = [](const Operation& operation) {
+    return std::visit(
+        [](const auto& kind) {
+          if constexpr (requires { kind.needs_neighbour_ids(); }) return kind.needs_neighbour_ids();
+          return false;
+        },
+        operation.kind);
+  };
+  return std::any_of(schedule.program.operations.begin(), schedule.program.operations.end(), needs);
 }
 
-/// Calls visit(parameter) for each parameter whose gradient the stage adds to.
-template <typename Visit>
-void for_each_gradient(const Program& program, const Stage& stage, const Visit& visit) {
-  for (const std::int32_t position : stage.operations) {
-    for (const ParameterId id : gradients_of(program.operations[at(position)].kind)) {
-      if (id != kNone) visit(program.parameter(id));
-    }
-  }
+/// True if an operation of the epoch reads the constant of this key.
+bool is_read(const Schedule& schedule, const std::string& key) {
+  const auto reads = [&](std::int32_t position) {
+    const auto& inputs = schedule.program.operations[at(position)].inputs;
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](ValueId input) { return schedule.placements[at(input)].constant == key; });
+  };
+  return std::any_of(schedule.stages.begin(), schedule.stages.end(), [&](const Stage& stage) {
+    return std::any_of(stage.operations.begin(), stage.operations.end(), reads);
+  });
 }
 
-constexpr std::int64_t kLossLimbs = exact_limb_count(kSplits);
+/// Lives in the caller's feature matrix.
+bool is_features(const Schedule& schedule, ValueId value, const Operation& operation) {
+  return std::holds_alternative<op::Input>(operation.kind) && schedule.halo_rows[at(value)] == 0;
+}
 
 }  // namespace
 
 template <typename Real>
-Executor<Real>::Executor(const graph::LocalGraph& graph, MatrixView<const Real> features, Targets targets,
-                         Schedules schedules, Exchange<Real>& exchange, int threads)
-    : graph_(graph),
+Executor<Real>::GraphData::GraphData(const graph::LocalGraph& graph_, bool needs_ids)
+    : graph(graph_), gcn_factor(graph_.owned), inverse_degree(graph_.owned), loop(graph_.owned) {
+  for (std::int64_t i = 0; i < graph.owned; ++i) {
+    const double degree = graph.in_degree[at(i)];
+    const auto to_add = static_cast<double>(graph.loop_to_add[at(i)]);
+    const double with_loop = degree + to_add;
+    gcn_factor.data()[i] = static_cast<Real>(with_loop > 0.0 ? 1.0 / std::sqrt(with_loop) : 0.0);
+    inverse_degree.data()[i] = static_cast<Real>(degree > 0.0 ? 1.0 / degree : 0.0);
+    loop.data()[i] = static_cast<Real>(to_add);
+  }
+  for (std::int32_t g = 0; g < static_cast<std::int32_t>(graph.groups.size()); ++g) {
+    all_groups.push_back(g);
+    (graph.groups[at(g)].interior_in ? interior_groups : boundary_groups)[0].push_back(g);
+    (graph.groups[at(g)].interior_out ? interior_groups : boundary_groups)[1].push_back(g);
+  }
+  active_rows = graph.active.empty() ? graph.global_nodes : graph.global_active;
+  if (!needs_ids) return;
+  for (const auto* edges : {&graph.in, &graph.out()}) {
+    auto& ids = neighbour_ids[edges == &graph.in ? 0 : 1];
+    ids = graph.original_id;
+    ids.insert(ids.end(), edges->halo_original_id.begin(), edges->halo_original_id.end());
+  }
+  if (graph.symmetric) neighbour_ids[1] = neighbour_ids[0];
+}
+
+template <typename Real>
+Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets targets, Schedules schedules,
+                         Exchange<Real>& exchange, int threads)
+    : train_data_(graphs.train, needs_neighbour_ids(schedules.train)),
       features_(features),
       targets_(std::move(targets)),
       exchange_(exchange),
@@ -45,57 +81,43 @@ Executor<Real>::Executor(const graph::LocalGraph& graph, MatrixView<const Real> 
       train_(std::move(schedules.train)),
       evaluation_(std::move(schedules.evaluation)),
       arena_(std::max(train_.arena_elements(), evaluation_.arena_elements())),
-      gcn_factor_(graph.owned),
-      inverse_degree_(graph.owned),
-      loop_(graph.owned),
-      parameter_count_(train_.program.parameter_count()),
-      sums_(at(threads)),
-      predictions_(at(graph.owned), 0) {
+      sums_(train_.program,
+            targets_.task == Task::kSingleLabel || targets_.task == Task::kMultiLabel ? targets_.cols : 0,
+            threads),
+      predictions_(targets_.task == Task::kSingleLabel ? at(graphs.train.owned) : 0, 0) {
+  if (&graphs.train != &graphs.evaluation) {
+    evaluation_data_.emplace_back(graphs.evaluation, needs_neighbour_ids(evaluation_));
+  }
+  for (const Reduction& reduction : train_.program.reductions) reductions_.emplace_back(at(reduction.size));
   lay_out_arena(train_);
   lay_out_arena(evaluation_);
-  for (std::int64_t i = 0; i < graph.owned; ++i) {
-    const double degree = graph.in_degree[at(i)];
-    const auto loop = static_cast<double>(graph.loop_to_add[at(i)]);
-    const double with_loop = degree + loop;
-    gcn_factor_.data()[i] = static_cast<Real>(with_loop > 0.0 ? 1.0 / std::sqrt(with_loop) : 0.0);
-    inverse_degree_.data()[i] = static_cast<Real>(degree > 0.0 ? 1.0 / degree : 0.0);
-    loop_.data()[i] = static_cast<Real>(loop);
-  }
-  for (std::int32_t g = 0; g < static_cast<std::int32_t>(graph.groups.size()); ++g) {
-    all_groups_.push_back(g);
-    (graph.groups[at(g)].interior_in ? interior_groups_ : boundary_groups_)[0].push_back(g);
-    (graph.groups[at(g)].interior_out ? interior_groups_ : boundary_groups_)[1].push_back(g);
-  }
-  for (Sums& sums : sums_) {
-    sums.gradient_partial = Buffer<Real>(parameter_count_);
-    sums.limbs = Buffer<std::int64_t>(exact_limb_count(parameter_count_) + kLossLimbs + kSplits);
-  }
+}
+
+template <typename Real>
+void Executor<Real>::set_row_loss(RowLoss<Real>* loss) {
+  row_loss_ = loss;
+  row_loss_gradient_.resize(at(train_.program.parameter_count()));
 }
 
 template <typename Real>
 MemoryPlan Executor<Real>::memory_plan() const {
   MemoryPlan plan;
   plan.arena = arena_.size() * static_cast<std::int64_t>(sizeof(Real));
+  plan.sums = sums_.bytes();
   std::map<std::string, std::int64_t> constants;
   for (const Schedule* schedule : {&train_, &evaluation_}) {
     for (const Stage& stage : schedule->constant_stages) {
       for (const std::int32_t position : stage.operations) {
-        const ValueId value = schedule->program.operations[at(position)].output;
-        const std::int64_t rows = graph_.owned + schedule->halo_rows[at(value)];
-        if (std::holds_alternative<op::Input>(schedule->program.operations[at(position)].kind) &&
-            schedule->halo_rows[at(value)] == 0) {
-          continue;  // lives in the caller's feature matrix
-        }
-        constants[schedule->placements[at(value)].constant] = rows * schedule->program.cols(value);
+        const Operation& operation = schedule->program.operations[at(position)];
+        if (is_features(*schedule, operation.output, operation)) continue;
+        const std::int64_t rows = train_data_.graph.owned + schedule->halo_rows[at(operation.output)];
+        constants[schedule->placements[at(operation.output)].constant] =
+            rows * schedule->program.cols(operation.output);
       }
     }
   }
   for (const auto& [key, elements] : constants)
     plan.constants += elements * static_cast<std::int64_t>(sizeof(Real));
-  for (const Sums& sums : sums_) {
-    plan.sums += sums.gradient_partial.size() * static_cast<std::int64_t>(sizeof(Real)) +
-                 sums.limbs.size() * static_cast<std::int64_t>(sizeof(std::int64_t));
-  }
   return plan;
 }
 
@@ -121,30 +143,30 @@ void Executor<Real>::fold(const Schedule& schedule) {
   std::vector<Stage> missing;  // a stage whose results an earlier schedule has made already is left out whole
   std::vector<std::string> made;
   for (const Stage& stage : schedule.constant_stages) {
-    Stage rest = {.gathered = stage.gathered, .direction = stage.direction, .operations = {}};
+    Stage rest = stage;
+    rest.operations.clear();
     for (const std::int32_t position : stage.operations) {
-      const ValueId value = program.operations[at(position)].output;
+      const Operation& operation = program.operations[at(position)];
+      const ValueId value = operation.output;
       const std::string& key = schedule.placements[at(value)].constant;
-      const bool in_place = std::holds_alternative<op::Input>(program.operations[at(position)].kind) &&
-                            schedule.halo_rows[at(value)] == 0;
-      if (in_place || constants_.contains(key)) continue;
-      constants_[key] = Buffer<Real>((graph_.owned + schedule.halo_rows[at(value)]) * program.cols(value));
+      if (is_features(schedule, value, operation) || constants_.contains(key)) continue;
+      constants_[key] =
+          Buffer<Real>((train_data_.graph.owned + schedule.halo_rows[at(value)]) * program.cols(value));
       made.push_back(key);
       rest.operations.push_back(position);
     }
     if (!rest.operations.empty()) missing.push_back(std::move(rest));
   }
   run_stages(schedule, missing);
+  keep_constants_read(schedule, made);
+}
+
+template <typename Real>
+void Executor<Real>::keep_constants_read(const Schedule& schedule, const std::vector<std::string>& made) {
   // Only what the epoch reads stays; the features themselves stay with the caller.
+  const std::string features = schedule.constants_of + describe(op::Input{});
   for (const std::string& key : made) {
-    const bool read = std::any_of(schedule.stages.begin(), schedule.stages.end(), [&](const Stage& stage) {
-      return std::any_of(stage.operations.begin(), stage.operations.end(), [&](std::int32_t position) {
-        const auto& inputs = program.operations[at(position)].inputs;
-        return std::any_of(inputs.begin(), inputs.end(),
-                           [&](ValueId input) { return schedule.placements[at(input)].constant == key; });
-      });
-    });
-    if (!read || key == describe(op::Input{})) constants_.erase(key);
+    if (key == features || !is_read(schedule, key)) constants_.erase(key);
   }
 }
 
@@ -155,24 +177,29 @@ void Executor<Real>::run_stages(const Schedule& schedule, const std::vector<Stag
 
 template <typename Real>
 void Executor<Real>::run_stage(const Schedule& schedule, const Stage& stage) {
-  if (stage.gathered == kNone) {
-    run_groups(schedule, stage, all_groups_);
-    return;
+  finish_reductions(schedule, stage);
+  const GraphData& data = data_of(schedule);
+  if (stage.whole) {
+    run_external_loss(schedule, schedule.program.operations[at(stage.operations.front())]);
+  } else if (stage.gathered == kNone) {
+    run_groups(schedule, stage, data.all_groups);
+  } else {
+    const auto direction = stage.direction == Direction::kIn ? 0U : 1U;
+    exchange_.start(stage.direction, view(schedule, stage.gathered));
+    run_groups(schedule, stage, data.interior_groups[direction]);
+    exchange_.finish();
+    run_groups(schedule, stage, data.boundary_groups[direction]);
   }
-  const auto direction = stage.direction == Direction::kIn ? 0U : 1U;
-  exchange_.start(stage.direction, view(schedule, stage.gathered));
-  run_groups(schedule, stage, interior_groups_[direction]);
-  exchange_.finish();
-  run_groups(schedule, stage, boundary_groups_[direction]);
 }
 
 template <typename Real>
 void Executor<Real>::run_groups(const Schedule& schedule, const Stage& stage,
                                 std::span<const std::int32_t> groups) {
+  const graph::LocalGraph& graph = data_of(schedule).graph;
   parallel_for(
       static_cast<std::int64_t>(groups.size()), threads_,
       [&](std::int64_t k, int thread) {
-        run_group(schedule, stage, graph_.groups[at(groups[at(k)])], thread);
+        run_group(schedule, stage, graph.groups[at(groups[at(k)])], thread);
       },
       [this] { exchange_.poke(); });
 }
@@ -180,131 +207,107 @@ void Executor<Real>::run_groups(const Schedule& schedule, const Stage& stage,
 template <typename Real>
 void Executor<Real>::run_group(const Schedule& schedule, const Stage& stage, const graph::TileGroup& group,
                                int thread) {
-  Sums& sums = sums_[at(thread)];
-  clear_partials(schedule, stage, sums);
+  sums_.begin_group(thread, stage);
   TileContext<Real> context(*this, schedule, thread);
   for (std::int32_t t = group.first_tile; t < group.last_tile; ++t) {
-    context.set_tile(graph_.tiles[at(t)].rows);
+    context.set_tile(context.graph().tiles[at(t)].rows);
     for (const std::int32_t position : stage.operations) {
       const Operation& operation = schedule.program.operations[at(position)];
       context.set_operation(operation);
       std::visit(
           [&](const auto& kind) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(kind)>, op::Aggregate>) run(kind, context);
+            using Op = std::decay_t<decltype(kind)>;
+            if constexpr (!std::is_same_v<Op, op::Aggregate> && !std::is_same_v<Op, op::ExternalLoss>) {
+              run(kind, context);
+            }
           },
           operation.kind);
     }
   }
-  add_partials(schedule, stage, sums);
+  sums_.end_group(thread, stage);
 }
 
 template <typename Real>
-void Executor<Real>::clear_partials(const Schedule& schedule, const Stage& stage, Sums& sums) {
-  sums.loss_partial.fill(0.0);
-  for_each_gradient(schedule.program, stage, [&](const Parameter& parameter) {
-    std::fill_n(sums.gradient_partial.data() + parameter.offset, parameter.size(), Real{0});
-  });
+void Executor<Real>::run_external_loss(const Schedule& schedule, const Operation& operation) {
+  if (row_loss_ == nullptr) throw Error("the program has an external loss, but none was set");
+  std::fill(row_loss_gradient_.begin(), row_loss_gradient_.end(), Real{0});
+  const RowRange owned{0, train_data_.graph.owned};
+  row_loss_value_ =
+      row_loss_->compute(view(schedule, operation.inputs[0]).slice(owned), parameters_, seed_, epoch_,
+                         view(schedule, operation.output).slice(owned), row_loss_gradient_);
 }
 
 template <typename Real>
-void Executor<Real>::add_partials(const Schedule& schedule, const Stage& stage, Sums& sums) {
-  const Timer timer;
-  for_each_gradient(schedule.program, stage, [&](const Parameter& parameter) {
-    exact_add<Real>(sums.gradient_partial.span().subspan(at(parameter.offset), at(parameter.size())),
-                    parameter.offset, parameter_count_, gradient_limbs(sums.limbs));
-  });
-  exact_add<double>(sums.loss_partial, 0, kSplits, loss_limbs(sums.limbs));
-  sums.seconds += timer.seconds();
-}
-
-template <typename Real>
-std::span<std::int64_t> Executor<Real>::gradient_limbs(Buffer<std::int64_t>& limbs) const {
-  return limbs.span().first(at(exact_limb_count(parameter_count_)));
-}
-
-template <typename Real>
-std::span<std::int64_t> Executor<Real>::loss_limbs(Buffer<std::int64_t>& limbs) const {
-  return limbs.span().subspan(at(exact_limb_count(parameter_count_)), at(kLossLimbs));
-}
-
-template <typename Real>
-void Executor<Real>::add_loss(int thread, int split, double loss) {
-  sums_[at(thread)].loss_partial[at(split)] += loss;
-}
-
-template <typename Real>
-void Executor<Real>::add_hits(int thread, int split, std::int64_t hits) {
-  sums_[at(thread)].limbs.span().last(kSplits)[at(split)] += hits;
-}
-
-template <typename Real>
-void Executor<Real>::clear_sums() {
-  const Timer timer;
-  for (Sums& sums : sums_) sums.limbs.fill(0);
-  merge_seconds_ += timer.seconds();
-}
-
-template <typename Real>
-double Executor<Real>::exact_sum_seconds() const {
-  double of_threads = 0.0;
-  for (const Sums& sums : sums_) of_threads += sums.seconds;
-  return merge_seconds_ + of_threads / static_cast<double>(threads_);
-}
-
-template <typename Real>
-void Executor<Real>::reset_exact_sum_seconds() {
-  merge_seconds_ = 0.0;
-  for (Sums& sums : sums_) sums.seconds = 0.0;
-}
-
-template <typename Real>
-std::span<std::int64_t> Executor<Real>::merge_sums(bool gradients) {
-  // Evaluation has no gradients: only the tail of the sums travels.
-  const std::size_t skip = gradients ? 0 : at(exact_limb_count(parameter_count_));
-  const Timer timer;
-  const auto total = sums_.front().limbs.span().subspan(skip);
-  for (std::size_t thread = 1; thread < sums_.size(); ++thread) {
-    exact_merge(sums_[thread].limbs.span().subspan(skip), total);
+void Executor<Real>::finish_reductions(const Schedule& schedule, const Stage& stage) {
+  for (const ReductionId id : stage.reductions) {
+    exchange_.sum(sums_.merge_reduction(id));
+    sums_.read_reduction(id, reductions_[at(id)]);
+    for (const Operation& operation : schedule.program.operations) {
+      const auto* norm = std::get_if<op::BatchNorm>(&operation.kind);
+      if (norm != nullptr && norm->sums == id) move_running_statistics(schedule.program, *norm);
+    }
   }
-  merge_seconds_ += timer.seconds();
-  exchange_.sum(total);
-  return total;
 }
 
 template <typename Real>
-double Executor<Real>::total_loss(int split) {
-  double loss = 0.0;
-  exact_values<double>(loss_limbs(sums_.front().limbs), split, kSplits, std::span(&loss, 1));
-  return loss / static_cast<double>(targets_.global_count[at(split)]);
+void Executor<Real>::move_running_statistics(const Program& program, const op::BatchNorm& norm) {
+  const Parameter& mean = program.parameter(norm.running_mean);
+  const Parameter& variance = program.parameter(norm.running_variance);
+  const std::vector<double>& sums = reductions_[at(norm.sums)];
+  const auto rows = static_cast<double>(train_data_.active_rows);
+  for (std::int64_t c = 0; c < mean.cols; ++c) {
+    const ColumnStatistics column = column_statistics(sums, c, mean.cols, rows);
+    const double unbiased = rows > 1.0 ? column.variance * rows / (rows - 1.0) : column.variance;
+    const auto move = [&](const Parameter& parameter, double to) {
+      Real& value = running_[at(parameter.offset + c)];
+      value = static_cast<Real>((1.0 - norm.momentum) * static_cast<double>(value) + norm.momentum * to);
+    };
+    move(mean, column.mean);
+    move(variance, unbiased);
+  }
 }
 
 template <typename Real>
-double Executor<Real>::train(std::span<const Real> parameters, std::uint64_t seed, std::uint64_t epoch,
+double Executor<Real>::train(std::span<Real> parameters, std::uint64_t seed, std::uint64_t epoch,
                              std::span<Real> gradient) {
   parameters_ = parameters;
+  running_ = parameters;
   seed_ = seed;
   epoch_ = epoch;
-  clear_sums();
+  sums_.clear();
   run_stages(train_, train_.stages);
-  merge_sums(true);
-  const Timer timer;
-  exact_values<Real>(gradient_limbs(sums_.front().limbs), 0, parameter_count_, gradient);
-  merge_seconds_ += timer.seconds();
-  return total_loss(0);
+  exchange_.sum(sums_.merge(false));
+  std::fill(gradient.begin(), gradient.end(), Real{0});
+  sums_.read_gradient(gradient);
+  if (!train_.program.external_loss) return sums_.measure(0, Measure::kLoss) / targets_.loss_count(0);
+  for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] += row_loss_gradient_[k];
+  return row_loss_value_;
 }
 
 template <typename Real>
 Scores Executor<Real>::evaluate(std::span<const Real> parameters) {
   parameters_ = parameters;
-  clear_sums();
+  sums_.clear();
   run_stages(evaluation_, evaluation_.stages);
-  const auto hits = merge_sums(false).last(kSplits);
+  exchange_.sum(sums_.merge(true));
+  return read_scores();
+}
+
+template <typename Real>
+Scores Executor<Real>::read_scores() const {
   Scores scores;
+  const auto counts = sums_.total_counts();
+  scores.counts.assign(counts.begin(), counts.end());
+  const std::size_t classes = counts.size() / kSplits;
   for (int split = 0; split < kSplits; ++split) {
-    scores.loss[at(split)] = total_loss(split);
-    scores.hits[at(split)] = hits[at(split)];
-    scores.accuracy[at(split)] =
-        static_cast<double>(hits[at(split)]) / static_cast<double>(targets_.global_count[at(split)]);
+    const auto rows = static_cast<double>(targets_.global_count[at(split)]);
+    scores.loss[at(split)] = sums_.measure(split, Measure::kLoss) / targets_.loss_count(split);
+    scores.squared_error[at(split)] = sums_.measure(split, Measure::kSquaredError) / rows;
+    scores.absolute_error[at(split)] = sums_.measure(split, Measure::kAbsoluteError) / rows;
+    for (std::size_t c = 0; c < classes; ++c) {
+      scores.hits[at(split)] += counts[at(split) * classes + c].true_positive;
+    }
+    scores.accuracy[at(split)] = static_cast<double>(scores.hits[at(split)]) / rows;
   }
   return scores;
 }
@@ -312,7 +315,8 @@ Scores Executor<Real>::evaluate(std::span<const Real> parameters) {
 template <typename Real>
 MatrixView<const Real> Executor<Real>::logits() const {
   auto* self = const_cast<Executor*>(this);  // address() serves writers too; the result is const again
-  return MatrixView<const Real>(self->view(evaluation_, evaluation_.program.logits)).slice({0, graph_.owned});
+  return MatrixView<const Real>(self->view(evaluation_, evaluation_.program.logits))
+      .slice({0, train_data_.graph.owned});
 }
 
 template <typename Real>
@@ -326,21 +330,13 @@ Real* Executor<Real>::address(const Schedule& schedule, ValueId value) {
 
 template <typename Real>
 MatrixView<Real> Executor<Real>::view(const Schedule& schedule, ValueId value) {
-  return {address(schedule, value), graph_.owned + schedule.halo_rows[at(value)],
+  return {address(schedule, value), train_data_.graph.owned + schedule.halo_rows[at(value)],
           schedule.program.cols(value)};
 }
 
 template <typename Real>
-std::span<const Real> Executor<Real>::factor(RowFactor factor) const {
-  switch (factor) {
-    case RowFactor::kGcn:
-      return gcn_factor_.span();
-    case RowFactor::kInverseDegree:
-      return inverse_degree_.span();
-    case RowFactor::kOne:
-      break;
-  }
-  return {};
+const typename Executor<Real>::GraphData& Executor<Real>::data_of(const Schedule& schedule) const {
+  return &schedule == &evaluation_ && !evaluation_data_.empty() ? evaluation_data_.front() : train_data_;
 }
 
 template class Executor<float>;

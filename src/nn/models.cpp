@@ -2,84 +2,57 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 
 #include "halo/base/counter_rng.hpp"
-#include "halo/base/error.hpp"
+#include "model_parts.hpp"
 
 namespace halo::nn {
 namespace {
 
-/// Adds one layer: x -> pre-activation of `cols` columns.
-using LayerBuilder = std::function<ValueId(Program&, ValueId x, std::int64_t cols, int layer)>;
+using Build = ValueId (*)(ModelBuilder&, ValueId, std::int64_t);
 
-ParameterId weight(Program& program, const char* name, ValueId x, std::int64_t cols, int layer) {
-  return program.add_parameter(fmt::format("layers.{}.{}", layer, name), program.cols(x), cols, layer, false);
+const std::map<std::string, Build>& builders() {
+  static const std::map<std::string, Build> all = {
+      {"gcn", build_stack}, {"sage", build_stack},  {"gat", build_stack},   {"gatv2", build_stack},
+      {"gin", build_stack}, {"gcnii", build_gcnii}, {"appnp", build_appnp}, {"sgc", build_sgc},
+      {"sign", build_sign}, {"mlp", build_mlp}};
+  return all;
 }
 
-ParameterId bias(Program& program, std::int64_t cols, int layer) {
-  return program.add_parameter(fmt::format("layers.{}.bias", layer), 1, cols, layer, true);
+/// Features, learnt embedding, or both side by side.
+ValueId add_input(ModelBuilder& builder, std::int64_t feature_cols) {
+  Program& program = builder.program;
+  const std::int64_t learnt = builder.options.embedding;
+  if (learnt == 0) return program.input(feature_cols);
+  const ValueId embedding = program.append(op::Embedding{}, {}, learnt);
+  return feature_cols == 0 ? embedding : program.concat({program.input(feature_cols), embedding});
 }
 
-ValueId gcn_layer(Program& program, ValueId x, std::int64_t cols, int layer) {
-  const ValueId product = program.linear(x, weight(program, "weight", x, cols, layer));
-  return program.add_bias(program.aggregate(product, Aggregation::kGcn), bias(program, cols, layer));
-}
-
-ValueId sage_layer(Program& program, ValueId x, std::int64_t cols, int layer) {
-  const ParameterId root = weight(program, "root_weight", x, cols, layer);
-  const ParameterId neighbour = weight(program, "neighbour_weight", x, cols, layer);
-  const ValueId own = program.linear(x, root, bias(program, cols, layer));
-  return program.add(own, program.linear(program.aggregate(x, Aggregation::kMean), neighbour));
-}
-
-ValueId mlp_layer(Program& program, ValueId x, std::int64_t cols, int layer) {
-  const ParameterId w = weight(program, "weight", x, cols, layer);
-  return program.linear(x, w, bias(program, cols, layer));
-}
-
-const std::map<std::string, LayerBuilder>& layer_builders() {
-  static const std::map<std::string, LayerBuilder> builders = {
-      {"gcn", gcn_layer}, {"sage", sage_layer}, {"mlp", mlp_layer}};
-  return builders;
-}
-
-void check(bool good, const char* option, const std::string& found, const char* expected) {
-  if (good) return;
-  throw InputError({.what = "model option out of range",
-                    .where = option,
-                    .found = found,
-                    .expected = expected,
-                    .next = ""});
-}
-
-void check_options(const ModelOptions& options) {
-  const auto is_probability = [](double p) { return p >= 0.0 && p < 1.0; };
-  check(layer_builders().contains(options.model), "--model", options.model, "gcn, sage or mlp");
-  check(options.layers >= 1, "--layers", std::to_string(options.layers), "at least 1");
-  check(options.hidden >= 1, "--hidden", std::to_string(options.hidden), "at least 1");
-  check(is_probability(options.dropout), "--dropout", fmt::format("{}", options.dropout), "0 <= p < 1");
-  check(is_probability(options.input_dropout), "--input-dropout", fmt::format("{}", options.input_dropout),
-        "0 <= p < 1");
+void add_decoder(ModelBuilder& builder, std::int64_t cols) {
+  for (const int layer : {0, 1}) {
+    const std::int64_t width = layer == 0 ? cols : 1;
+    builder.program.add_weight(fmt::format("decoder.lins.{}.weight", layer), cols, width,
+                               builder.options.layers);
+    builder.program.add_vector(fmt::format("decoder.lins.{}.bias", layer), width, builder.options.layers);
+  }
 }
 
 }  // namespace
 
-Program build_model(const ModelOptions& options, std::int64_t feature_cols, std::int64_t classes) {
-  check_options(options);
-  const LayerBuilder& add_layer = layer_builders().at(options.model);
-  Program program;
-  std::uint64_t stream = 0;
-  ValueId x = program.dropout(program.input(feature_cols), options.input_dropout, stream++);
-  for (int layer = 0; layer + 1 < options.layers; ++layer) {
-    x = program.relu(add_layer(program, x, options.hidden, layer));
-    x = program.dropout(x, options.dropout, stream++);
-  }
-  program.logits = add_layer(program, x, classes, options.layers - 1);
-  return program;
+std::vector<std::string> model_names() {
+  return {"gcn", "sage", "gin", "gcnii", "appnp", "sgc", "sign", "mlp"};
+}
+
+Program build_model(const ModelOptions& options, std::int64_t feature_cols, std::int64_t outputs) {
+  check_model_options(options, feature_cols);
+  ModelBuilder builder{.options = options};
+  const bool encoder = options.task_output == "encoder";
+  const ValueId x = builder.dropout(add_input(builder, feature_cols), options.input_dropout);
+  builder.program.logits = builders().at(options.model)(builder, x, encoder ? options.hidden : outputs);
+  builder.program.external_loss = encoder;
+  if (encoder && options.decoder == "mlp") add_decoder(builder, options.hidden);
+  return std::move(builder.program);
 }
 
 template <typename Real>
@@ -87,11 +60,10 @@ void initialise_parameters(const Program& program, std::uint64_t seed, Real* fla
   constexpr std::uint64_t kInitialisation = 0x1000000;  // above every dropout stream
   std::uint64_t number = 0;
   for (const Parameter& parameter : program.parameters) {
-    const double bound =
-        parameter.is_bias ? 0.0 : std::sqrt(6.0 / static_cast<double>(parameter.rows + parameter.cols));
     RandomStream random(CounterRng(seed, 0, kInitialisation + number++).row_key(0));
     for (std::int64_t k = 0; k < parameter.size(); ++k) {
-      flat[parameter.offset + k] = static_cast<Real>(bound * (2.0 * random.uniform() - 1.0));
+      const double spread = parameter.initial.bound * (2.0 * random.uniform() - 1.0);
+      flat[parameter.offset + k] = static_cast<Real>(parameter.initial.value + spread);
     }
   }
 }

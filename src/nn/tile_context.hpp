@@ -16,7 +16,7 @@ template <typename Real>
 class TileContext {
  public:
   TileContext(Executor<Real>& executor, const Schedule& schedule, int thread)
-      : executor_(executor), schedule_(schedule), thread_(thread) {}
+      : executor_(executor), schedule_(schedule), data_(executor.data_of(schedule)), thread_(thread) {}
 
   void set_tile(RowRange rows) { rows_ = rows; }
   void set_operation(const Operation& operation) { operation_ = &operation; }
@@ -38,9 +38,7 @@ class TileContext {
     return {executor_.parameters_.data() + shape.offset, shape.rows, shape.cols};
   }
   MatrixView<Real> gradient(ParameterId id) const {
-    const Parameter& shape = schedule_.program.parameter(id);
-    return {executor_.sums_[static_cast<std::size_t>(thread_)].gradient_partial.data() + shape.offset,
-            shape.rows, shape.cols};
+    return executor_.sums_.gradient(thread_, schedule_.program.parameter(id));
   }
   std::span<const Real> vector_parameter(ParameterId id) const {
     const auto view = parameter(id);
@@ -51,27 +49,64 @@ class TileContext {
     return {view.data, static_cast<std::size_t>(view.cols)};
   }
 
-  const graph::LocalGraph& graph() const { return executor_.graph_; }
+  /// Terms of a reduction that the operation adds to.
+  std::span<double> reduction_terms(ReductionId id) const { return executor_.sums_.reduction(thread_, id); }
+  /// A reduction over all rows of all ranks.
+  const std::vector<double>& reduction(ReductionId id) const {
+    return executor_.reductions_[static_cast<std::size_t>(id)];
+  }
+  /// Rows of all ranks that count in reductions.
+  double active_rows() const { return static_cast<double>(data_.active_rows); }
+  /// 1 for rows of the tile that count in reductions; empty: all do.
+  std::span<const std::uint8_t> active() const {
+    return graph().active.empty() ? std::span<const std::uint8_t>() : tile_part(std::span(graph().active));
+  }
+
+  const graph::LocalGraph& graph() const { return data_.graph; }
+  const graph::Adjacency& edges(Direction direction) const {
+    return direction == Direction::kIn ? graph().in : graph().out();
+  }
   /// Per owned row; empty for RowFactor::kOne.
-  std::span<const Real> factor(RowFactor factor) const { return executor_.factor(factor); }
-  std::span<const Real> loop() const { return executor_.loop_.span(); }
+  std::span<const Real> factor(RowFactor factor) const {
+    switch (factor) {
+      case RowFactor::kGcn:
+        return data_.gcn_factor.span();
+      case RowFactor::kInverseDegree:
+        return data_.inverse_degree.span();
+      case RowFactor::kOne:
+        break;
+    }
+    return {};
+  }
+  /// Per owned row: 1 where a loop has to be added.
+  std::span<const Real> loop() const { return data_.loop.span(); }
   CounterRng rng(std::uint64_t stream) const { return {executor_.seed_, executor_.epoch_, stream}; }
-  std::span<const NodeId> original_ids() const { return tile_part(std::span(executor_.graph_.original_id)); }
+  std::span<const NodeId> original_ids() const { return tile_part(std::span(graph().original_id)); }
+  /// Original ids of the owned nodes and, behind them, the halo nodes of a direction; for operations that say
+  /// needs_neighbour_ids().
+  std::span<const NodeId> neighbour_ids(Direction direction) const {
+    return data_.neighbour_ids[direction == Direction::kIn ? 0 : 1];
+  }
 
   MatrixView<const Real> features() const { return executor_.features_; }
+  const EmbeddingRows<Real>& embedding() const { return executor_.embedding_; }
+  const Targets& targets() const { return executor_.targets_; }
   std::span<const std::int32_t> labels() const { return tile_part(std::span(executor_.targets_.labels)); }
   std::span<const std::uint8_t> split_rows(int split) const {
     return tile_part(std::span(executor_.targets_.rows[static_cast<std::size_t>(split)]));
-  }
-  std::int64_t split_count(int split) const {
-    return executor_.targets_.global_count[static_cast<std::size_t>(split)];
   }
   std::span<std::int32_t> predictions() const {
     return std::span(executor_.predictions_)
         .subspan(static_cast<std::size_t>(rows_.begin), static_cast<std::size_t>(rows_.size()));
   }
-  void add_loss(int split, double loss) const { executor_.add_loss(thread_, split, loss); }
-  void add_hits(int split, std::int64_t hits) const { executor_.add_hits(thread_, split, hits); }
+  void add(int split, Measure measure, double term) const {
+    executor_.sums_.add(thread_, split, measure, term);
+  }
+  /// One for each class.
+  std::span<ClassCounts> counts(int split) const {
+    const auto classes = static_cast<std::size_t>(targets().cols);
+    return executor_.sums_.counts(thread_).subspan(static_cast<std::size_t>(split) * classes, classes);
+  }
 
  private:
   template <typename T>
@@ -85,6 +120,7 @@ class TileContext {
 
   Executor<Real>& executor_;
   const Schedule& schedule_;
+  const typename Executor<Real>::GraphData& data_;
   int thread_;
   RowRange rows_;
   const Operation* operation_ = nullptr;
@@ -93,6 +129,10 @@ class TileContext {
 // One tile of one operation; defined beside the derivative rules in src/nn/ops/.
 template <typename Real>
 void run(const op::Input&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::Embedding&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::EmbeddingGradient&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::Linear&, const TileContext<Real>& tile);
 template <typename Real>
@@ -112,6 +152,10 @@ void run(const op::Relu&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::ReluGradient&, const TileContext<Real>& tile);
 template <typename Real>
+void run(const op::Activation&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::ActivationGradient&, const TileContext<Real>& tile);
+template <typename Real>
 void run(const op::Dropout&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::ReluDropout&, const TileContext<Real>& tile);
@@ -120,7 +164,43 @@ void run(const op::ReluDropoutGradient&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::Add&, const TileContext<Real>& tile);
 template <typename Real>
-void run(const op::CrossEntropy&, const TileContext<Real>& tile);
+void run(const op::Combine&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::Scale&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AddScaled&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AddScaledGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::Concat&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::Columns&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::Maximum&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::MaximumGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::HeadMean&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::HeadMeanGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::L2Norm&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::L2NormGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::LayerNorm&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::LayerNormGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::BatchNormStatistics&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::BatchNorm&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::BatchNormGradientSums&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::BatchNormGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::Loss&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::Score&, const TileContext<Real>& tile);
 

@@ -43,6 +43,7 @@ Case<Real> load_case(const fs::path& folder) {
   std::vector<float> weights;
   if (fs::exists(folder / "edge_weight.npy")) weights = datasets::read_npy<float>(folder / "edge_weight.npy");
   Case<Real> loaded;
+  loaded.targets.cols = 3;
   loaded.targets.labels = datasets::read_npy<std::int32_t>(folder / "labels.npy");
   const std::size_t nodes = loaded.targets.labels.size();
   loaded.graph = halo::graph::whole_graph(
@@ -60,10 +61,9 @@ Case<Real> load_case(const fs::path& folder) {
   return loaded;
 }
 
-/// The file of a parameter whatever its number: "param_<i>_<name>.npy".
-fs::path file_of(const fs::path& folder, const std::string& prefix, std::size_t number,
-                 const std::string& name) {
-  return folder / fmt::format("{}_{}_{}.npy", prefix, number, name);
+/// "param_convs.0.lin.weight.npy"
+fs::path file_of(const fs::path& folder, const std::string& prefix, const std::string& name) {
+  return folder / fmt::format("{}_{}.npy", prefix, name);
 }
 
 template <typename Real>
@@ -104,7 +104,7 @@ void check_model(const std::string& case_name, const std::string& model_name, do
                                             loaded.feature_cols, 3);
   std::vector<Real> parameters(static_cast<std::size_t>(model.parameter_count()));
   for (std::size_t p = 0; p < model.parameters.size(); ++p) {
-    const auto values = datasets::read_npy<Real>(file_of(folder, "param", p, model.parameters[p].name));
+    const auto values = datasets::read_npy<Real>(file_of(folder, "param", model.parameters[p].name));
     REQUIRE(static_cast<std::int64_t>(values.size()) == model.parameters[p].size());
     std::copy(values.begin(), values.end(), parameters.begin() + model.parameters[p].offset);
   }
@@ -126,7 +126,7 @@ void check_model(const std::string& case_name, const std::string& model_name, do
     CAPTURE(parameter.name);
     check_close<Real>(std::span<const Real>(gradient).subspan(static_cast<std::size_t>(parameter.offset),
                                                               static_cast<std::size_t>(parameter.size())),
-                      datasets::read_npy<double>(file_of(folder, "grad", p, parameter.name)), tolerance);
+                      datasets::read_npy<double>(file_of(folder, "grad", parameter.name)), tolerance);
   }
   check_losses(executor, parameters, folder / "adam_losses.npy",
                {.name = "adam", .learning_rate = 0.01, .weight_decay = 5e-4}, tolerance);

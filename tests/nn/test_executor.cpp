@@ -35,6 +35,7 @@ Problem random_problem(std::int64_t nodes, std::int64_t features) {
       .graph = halo::graph::whole_graph(halo::graph::build_in_edges(nodes, sources, targets), 16, 3),
       .features = {},
       .targets = {}};
+  problem.targets.cols = 4;
   for (std::int64_t k = 0; k < nodes * features; ++k)
     problem.features.push_back(static_cast<float>(random.normal()));
   for (auto& rows : problem.targets.rows) rows.assign(static_cast<std::size_t>(nodes), 0);
@@ -78,14 +79,17 @@ TEST_CASE("one GCN layer on a path of three nodes, by hand") {
       halo::graph::build_in_edges(3, std::vector<NodeId>{0, 1, 1, 2}, std::vector<NodeId>{1, 0, 2, 1});
   const halo::graph::LocalGraph graph = halo::graph::whole_graph(csr, 2, 1);
   const std::vector<double> features = {1.0, 2.0, 4.0};
-  nn::Targets targets{.labels = {0, 1, 0}, .rows = {}, .global_count = {1, 1, 1}};
+  nn::Targets targets;
+  targets.cols = 2;
+  targets.labels = {0, 1, 0};
+  targets.global_count = {1, 1, 1};
   targets.rows = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
   const nn::Program model = nn::build_model({.model = "gcn", .layers = 1}, 1, 2);
   nn::SoloExchange<double> alone;
   nn::Executor<double> executor(graph, {features.data(), 3, 1}, targets, nn::make_schedules(model, graph),
                                 alone, 1);
   executor.fold_constants();
-  const std::vector<double> parameters = {1.0, -1.0, 0.0, 0.0};
+  std::vector<double> parameters = {1.0, -1.0, 0.0, 0.0};
   const nn::Scores scores = executor.evaluate(parameters);
   const double y0 = 1.0 / 2 + 2.0 / std::sqrt(6.0);
   const double y1 = 1.0 / std::sqrt(6.0) + 2.0 / 3 + 4.0 / std::sqrt(6.0);
@@ -143,6 +147,7 @@ TEST_CASE("a graph without nodes runs and sums nothing") {
   const halo::graph::LocalGraph graph = halo::graph::whole_graph(halo::graph::Csr{}, 4, 4);
   const nn::Program model = nn::build_model({.model = "sage", .layers = 2, .hidden = 4}, 3, 2);
   nn::Targets targets;
+  targets.cols = 2;
   targets.global_count = {1, 1, 1};
   nn::SoloExchange<float> alone;
   nn::Executor<float> executor(graph, {nullptr, 0, 3}, targets, nn::make_schedules(model, graph), alone, 2);

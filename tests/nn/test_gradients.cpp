@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <vector>
@@ -38,6 +39,7 @@ halo::graph::LocalGraph directed_graph(bool weighted) {
 
 nn::Targets targets() {
   nn::Targets targets;
+  targets.cols = kClasses;
   for (auto& rows : targets.rows) rows.assign(kNodes, 0);
   for (std::int64_t i = 0; i < kNodes; ++i) {
     targets.labels.push_back(static_cast<std::int32_t>(i % (kClasses + 1)) - 1);
@@ -49,13 +51,23 @@ nn::Targets targets() {
   return targets;
 }
 
-void check_gradient(const nn::Program& model, bool weighted) {
-  const halo::graph::LocalGraph graph = directed_graph(weighted);
+/// `change` may make the targets another task, `prepare` may change the graph.
+struct Variation {
+  bool weighted = false;
+  std::function<void(nn::Targets&)> change = [](nn::Targets&) {};
+  std::function<void(halo::graph::LocalGraph&)> prepare = [](halo::graph::LocalGraph&) {};
+};
+
+void check_gradient(const nn::Program& model, const Variation& variation) {
+  halo::graph::LocalGraph graph = directed_graph(variation.weighted);
+  variation.prepare(graph);
+  nn::Targets wanted = targets();
+  variation.change(wanted);
   halo::RandomStream random(3);
   std::vector<double> features(kNodes * kFeatures);
   for (double& x : features) x = random.normal();
   nn::SoloExchange<double> alone;
-  nn::Executor<double> executor(graph, {features.data(), kNodes, kFeatures}, targets(),
+  nn::Executor<double> executor(graph, {features.data(), kNodes, kFeatures}, wanted,
                                 nn::make_schedules(model, graph), alone, 1);
   executor.fold_constants();
   std::vector<double> parameters(static_cast<std::size_t>(model.parameter_count()));
@@ -64,7 +76,7 @@ void check_gradient(const nn::Program& model, bool weighted) {
   std::vector<double> ignored(parameters.size());
   executor.train(parameters, 5, 7, gradient);
   constexpr double kStep = 1e-5;
-  for (std::size_t k = 0; k < parameters.size(); ++k) {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(model.learnt_count()); ++k) {
     const double kept = parameters[k];
     parameters[k] = kept + kStep;
     const double above = executor.train(parameters, 5, 7, ignored);
@@ -75,13 +87,19 @@ void check_gradient(const nn::Program& model, bool weighted) {
   }
 }
 
+void check_gradient(const nn::Program& model, bool weighted) {
+  Variation variation;
+  variation.weighted = weighted;
+  check_gradient(model, variation);
+}
+
 /// input -> body -> classes by a last product, so that every body's output matters.
 nn::Program program_with(const std::function<nn::ValueId(nn::Program&, nn::ValueId)>& body) {
   nn::Program program;
   const nn::ValueId x = program.input(kFeatures);
-  const nn::ParameterId first = program.add_parameter("first", kFeatures, 4, 0, false);
+  const nn::ParameterId first = program.add_weight("first", kFeatures, 4, 0);
   const nn::ValueId y = body(program, program.linear(x, first));
-  const nn::ParameterId last = program.add_parameter("last", program.cols(y), kClasses, 1, false);
+  const nn::ParameterId last = program.add_weight("last", program.cols(y), kClasses, 1);
   program.logits = program.linear(y, last);
   return program;
 }
@@ -90,8 +108,8 @@ nn::Program program_with(const std::function<nn::ValueId(nn::Program&, nn::Value
 
 TEST_CASE("gradient of the linear operation, with and without bias") {
   check_gradient(program_with([](nn::Program& program, nn::ValueId x) {
-                   const nn::ParameterId w = program.add_parameter("w", 4, 6, 0, false);
-                   const nn::ParameterId b = program.add_parameter("b", 1, 6, 0, true);
+                   const nn::ParameterId w = program.add_weight("w", 4, 6, 0);
+                   const nn::ParameterId b = program.add_vector("b", 6, 0);
                    return program.linear(x, w, b);
                  }),
                  false);
@@ -99,7 +117,7 @@ TEST_CASE("gradient of the linear operation, with and without bias") {
 
 TEST_CASE("gradient of add_bias, relu, and of a value that is used twice") {
   check_gradient(program_with([](nn::Program& program, nn::ValueId x) {
-                   const nn::ParameterId b = program.add_parameter("b", 1, 4, 0, true);
+                   const nn::ParameterId b = program.add_vector("b", 4, 0);
                    const nn::ValueId y = program.relu(program.add_bias(x, b));
                    return program.add(y, program.add(x, y));
                  }),
@@ -125,14 +143,108 @@ TEST_CASE("gradient of the aggregations on a directed graph, weighted and not") 
 }
 
 TEST_CASE("gradient of whole models") {
-  for (const char* name : {"gcn", "sage", "mlp"}) {
+  for (const std::string& name : nn::model_names()) {
     CAPTURE(name);
     check_gradient(
-        nn::build_model({.model = name, .layers = 3, .hidden = 4, .dropout = 0.2, .input_dropout = 0.2},
+        nn::build_model({.model = name, .layers = 3, .hidden = 8, .dropout = 0.2, .input_dropout = 0.2},
                         kFeatures, kClasses),
         true);
     check_gradient(
-        nn::build_model({.model = name, .layers = 2, .hidden = 7, .dropout = 0.0}, kFeatures, kClasses),
+        nn::build_model({.model = name, .layers = 2, .hidden = 16, .dropout = 0.0}, kFeatures, kClasses),
         false);
+  }
+}
+
+TEST_CASE("gradient of the sum aggregation") {
+  for (const bool weighted : {false, true}) {
+    check_gradient(program_with([](nn::Program& program, nn::ValueId x) {
+                     return program.aggregate(program.relu(program.aggregate(x, nn::Aggregation::kSum)),
+                                              nn::Aggregation::kSum);
+                   }),
+                   weighted);
+  }
+}
+
+TEST_CASE("gradient of elu and leaky relu") {
+  for (const nn::ActivationKind kind : {nn::ActivationKind::kElu, nn::ActivationKind::kLeakyRelu}) {
+    check_gradient(program_with([kind](nn::Program& program, nn::ValueId x) {
+                     return program.activation(x, kind, 0.3);
+                   }),
+                   false);
+  }
+}
+
+TEST_CASE("gradient of combine, concat, columns, maximum, head mean and a learnt scale") {
+  check_gradient(
+      program_with([](nn::Program& program, nn::ValueId x) {
+        const nn::ParameterId w = program.add_weight("w", 4, 4, 0);
+        const nn::ParameterId epsilon = program.add_vector("epsilon", 1, 0);
+        const nn::ValueId y = program.linear(x, w);
+        const nn::ValueId z = program.combine(0.3, x, -1.7, y);
+        const nn::ValueId scaled = program.append(nn::op::AddScaled{.epsilon = epsilon}, {z, y}, 4);
+        const nn::ValueId joined = program.concat({program.maximum({x, y, z}), scaled});
+        return program.head_mean(joined, 2);
+      }),
+      false);
+}
+
+TEST_CASE("gradient of the row norms") {
+  check_gradient(program_with([](nn::Program& program, nn::ValueId x) { return program.l2_norm(x); }), false);
+  check_gradient(program_with([](nn::Program& program, nn::ValueId x) {
+                   const nn::ParameterId w = program.add_vector("w", 4, 0);
+                   return program.layer_norm(x, w, program.add_vector("b", 4, 0));
+                 }),
+                 false);
+}
+
+namespace {
+
+nn::ValueId batch_norm(nn::Program& program, nn::ValueId x, const std::string& name) {
+  nn::op::BatchNorm norm{.weight = program.add_vector(name + "w", program.cols(x), 0),
+                         .bias = program.add_vector(name + "b", program.cols(x), 0)};
+  for (nn::ParameterId* const tracked : {&norm.running_mean, &norm.running_variance}) {
+    *tracked = program.add_vector(name + "running", program.cols(x), 0);
+    program.parameters.back().learnt = false;
+  }
+  return program.batch_norm(x, norm);
+}
+
+}  // namespace
+
+TEST_CASE("gradient of batch norm, once and behind an aggregation, over all and over active rows") {
+  const auto body = [](nn::Program& program, nn::ValueId x) {
+    const nn::ValueId y = program.relu(batch_norm(program, x, "first"));
+    return batch_norm(program, program.aggregate(y, nn::Aggregation::kMean), "second");
+  };
+  Variation variation;
+  check_gradient(program_with(body), variation);
+  variation.prepare = [](halo::graph::LocalGraph& graph) {
+    for (NodeId i = 0; i < kNodes; ++i) graph.active.push_back(i % 3 != 1 ? 1 : 0);
+    graph.global_active = std::count(graph.active.begin(), graph.active.end(), 1);
+  };
+  check_gradient(program_with(body), variation);
+}
+
+TEST_CASE("gradient of the losses: class weights and label smoothing, multi-label, regression") {
+  const nn::Program model = program_with([](nn::Program& program, nn::ValueId x) { return program.relu(x); });
+  Variation variation;
+  variation.change = [](nn::Targets& targets) {
+    targets.class_weights = {0.5, 2.0, 1.25};
+    targets.label_smoothing = 0.2;
+    targets.global_weight = {7.5, 1.0, 1.0};
+  };
+  check_gradient(model, variation);
+  variation.change = [](nn::Targets& targets) {
+    targets.task = nn::Task::kMultiLabel;
+    for (std::int64_t k = 0; k < kNodes * kClasses; ++k) targets.multi_labels.push_back(k % 5 < 2 ? 1 : 0);
+  };
+  check_gradient(model, variation);
+  for (const nn::Task task : {nn::Task::kSquaredError, nn::Task::kAbsoluteError}) {
+    variation.change = [task](nn::Targets& targets) {
+      targets.task = task;
+      for (std::int64_t k = 0; k < kNodes * kClasses; ++k)
+        targets.values.push_back(k % 7 == 0 ? std::nanf("") : 0.37F * static_cast<float>(k % 11));
+    };
+    check_gradient(model, variation);
   }
 }

@@ -25,7 +25,7 @@ using Names = std::vector<std::string>;
 nn::Program one_layer(std::int64_t in, std::int64_t out, double input_dropout) {
   nn::Program program;
   const nn::ValueId x = program.dropout(program.input(in), input_dropout, 0);
-  const nn::ParameterId w = program.add_parameter("w", in, out, 0, false);
+  const nn::ParameterId w = program.add_weight("w", in, out, 0);
   program.logits = program.aggregate(program.linear(x, w), nn::Aggregation::kGcn);
   return program;
 }
@@ -67,9 +67,9 @@ TEST_CASE("no gradient is computed that no parameter needs") {
 TEST_CASE("relu and dropout become one operation") {
   const nn::Program model =
       nn::build_model({.model = "mlp", .layers = 2, .hidden = 4, .dropout = 0.25}, 8, 3);
-  CHECK(kinds(nn::train_program(model)) ==
-        Names{"input", "linear", "relu_dropout(0.25)", "linear", "cross_entropy", "linear_weight_gradient",
-              "linear_input_gradient", "relu_dropout_gradient(0.25)", "linear_weight_gradient"});
+  CHECK(kinds(nn::train_program(model)) == Names{"input", "linear", "relu_dropout(0.25)", "linear", "loss",
+                                                 "linear_weight_gradient", "linear_input_gradient",
+                                                 "relu_dropout_gradient(0.25)", "linear_weight_gradient"});
 }
 
 TEST_CASE("evaluation has no dropout and ends in a score") {
@@ -148,7 +148,7 @@ TEST_CASE("initial weights are within Glorot's bound, biases zero, and a functio
   CHECK(a != b);
   for (const nn::Parameter& parameter : model.parameters) {
     const double bound =
-        parameter.is_bias ? 0.0 : std::sqrt(6.0 / static_cast<double>(parameter.rows + parameter.cols));
+        parameter.rows == 1 ? 0.0 : std::sqrt(6.0 / static_cast<double>(parameter.rows + parameter.cols));
     for (std::int64_t k = 0; k < parameter.size(); ++k) {
       CHECK(std::abs(a[static_cast<std::size_t>(parameter.offset + k)]) <= bound);
     }

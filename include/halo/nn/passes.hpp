@@ -12,6 +12,9 @@ namespace halo::nn {
 /// Evaluation: dropout is the identity.
 Program remove_dropout(const Program& program);
 
+/// Evaluation: batch norm takes its running values.
+Program use_running_statistics(const Program& program);
+
 /// Puts the product before the aggregation or after it, whichever moves fewer columns: A (x W) = (A x) W.
 /// Columns are counted over forward and backward; a constant x is aggregated once, so that order is free,
 /// unless it keeps more than kFoldedColumnsLimit times the columns it saves.
@@ -41,6 +44,8 @@ std::vector<bool> constant_values(const Program& program);
 
 /// Forward, loss and backward of a model, all passes applied.
 Program train_program(const Program& model);
+/// Forward of a model up to one of its values, which becomes the program's output; all passes applied.
+Program inference_program(const Program& model, ValueId output);
 /// Forward of a model and its score, all passes applied.
 Program evaluation_program(const Program& model);
 

@@ -9,12 +9,16 @@
 
 namespace halo::nn {
 
-/// Row-local operations between two gathers: they run tile by tile. A stage that starts with a gather runs
-/// its interior tiles while the halo rows are in flight.
+/// Row-local operations between two communications: they run tile by tile. A stage that starts with a gather
+/// runs its interior tiles while the halo rows are in flight.
 struct Stage {
-  ValueId gathered = kNone;              ///< value whose halo rows are fetched first, or kNone
-  Direction direction = Direction::kIn;  ///< of that gather
-  std::vector<std::int32_t> operations;  ///< positions in Program::operations, in order
+  std::vector<ReductionId> reductions{};  ///< summed over all ranks first
+  ValueId gathered = kNone;               ///< value whose halo rows are fetched first, or kNone
+  Direction direction = Direction::kIn;   ///< of that gather
+  bool whole = false;                     ///< its one operation takes all rows at once
+  std::vector<std::int32_t> operations;   ///< positions in Program::operations, in order
+  std::vector<ParameterId> gradients{};   ///< its operations add to
+  std::vector<ReductionId> written{};     ///< reductions its operations add to
 };
 
 /// Where a value lives.
@@ -35,6 +39,7 @@ struct RowCounts {
 /// liveness. Known before anything is allocated.
 struct Schedule {
   Program program;
+  std::string constants_of;                 ///< prefix of constants that depend on this schedule's graph
   std::vector<Stage> constant_stages;       ///< run once, before the first epoch
   std::vector<Stage> stages;                ///< run each epoch
   std::vector<Placement> placements;        ///< per value
@@ -47,17 +52,29 @@ struct Schedule {
 /// Key that names a constant value by what computes it, so that programs share it.
 std::string constant_key(const Program& program, ValueId value);
 
-Schedule make_schedule(Program program, const RowCounts& rows);
+/// `constants_of`: as in Schedule; schedules of one graph share it.
+Schedule make_schedule(Program program, const RowCounts& rows, std::string constants_of = "");
 
 /// Widest matrix that any gather of the schedule moves, in columns; 0 without gathers.
 std::int64_t widest_gather(const Schedule& schedule);
+
+/// The graph a model is trained on and the one it is judged on: one and the same, or (inductive) the subgraph
+/// of the training nodes and the whole, with the same owned rows and the same halo.
+struct Graphs {
+  Graphs(const graph::LocalGraph& both)  // NOLINT(google-explicit-constructor): the usual case
+      : train(both), evaluation(both) {}
+  Graphs(const graph::LocalGraph& train_, const graph::LocalGraph& evaluation_)
+      : train(train_), evaluation(evaluation_) {}
+  const graph::LocalGraph& train;
+  const graph::LocalGraph& evaluation;
+};
 
 /// What a training run needs of a model on one rank's graph.
 struct Schedules {
   Schedule train;
   Schedule evaluation;
 };
-Schedules make_schedules(const Program& model, const graph::LocalGraph& graph);
+Schedules make_schedules(const Program& model, Graphs graphs);
 
 /// The schedule as text: stages, their gathers and operations, slots.
 std::string to_text(const Schedule& schedule);

@@ -1,10 +1,12 @@
 // relu:         y = max(x, 0)                    dx = dy where y > 0
+// activation:   y = elu(x) or leaky_relu(x)      dx = dy times the slope at x, which y tells
 // dropout:      y = m x / (1 - p), m in {0, 1}   dx = m dy / (1 - p), m drawn again
 // relu_dropout: y = dropout(relu(x))             dx = dy / (1 - p) where y > 0: y = 0 wherever relu or
 // dropout cut
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"
+#include "halo/kernels/elementwise.hpp"
 #include "halo/kernels/rows.hpp"
 
 namespace halo::nn {
@@ -22,6 +24,31 @@ void run(const op::ReluGradient&, const TileContext<Real>& tile) {
 void derive(const op::Relu&, const Operation& forward, ValueId dy, Derivation& derivation) {
   const std::int64_t cols = derivation.program().cols(forward.output);
   derivation.contribute(forward.inputs[0], derivation.emit(op::ReluGradient{}, {forward.output, dy}, cols));
+}
+
+template <typename Real>
+void run(const op::Activation& activation, const TileContext<Real>& tile) {
+  if (activation.kind == ActivationKind::kElu) {
+    kernels::elu(tile.input(0), tile.output());
+  } else {
+    kernels::leaky_relu(tile.input(0), static_cast<Real>(activation.slope), tile.output());
+  }
+}
+
+template <typename Real>
+void run(const op::ActivationGradient& activation, const TileContext<Real>& tile) {
+  if (activation.kind == ActivationKind::kElu) {
+    kernels::elu_backward(tile.input(0), tile.input(1), tile.output());
+  } else {
+    kernels::leaky_relu_backward(tile.input(0), tile.input(1), static_cast<Real>(activation.slope),
+                                 tile.output());
+  }
+}
+
+void derive(const op::Activation& activation, const Operation& forward, ValueId dy, Derivation& derivation) {
+  const std::int64_t cols = derivation.program().cols(forward.output);
+  const op::ActivationGradient gradient{.kind = activation.kind, .slope = activation.slope};
+  derivation.contribute(forward.inputs[0], derivation.emit(gradient, {forward.output, dy}, cols));
 }
 
 template <typename Real>
@@ -56,6 +83,10 @@ template void run(const op::Relu&, const TileContext<float>&);
 template void run(const op::Relu&, const TileContext<double>&);
 template void run(const op::ReluGradient&, const TileContext<float>&);
 template void run(const op::ReluGradient&, const TileContext<double>&);
+template void run(const op::Activation&, const TileContext<float>&);
+template void run(const op::Activation&, const TileContext<double>&);
+template void run(const op::ActivationGradient&, const TileContext<float>&);
+template void run(const op::ActivationGradient&, const TileContext<double>&);
 template void run(const op::Dropout&, const TileContext<float>&);
 template void run(const op::Dropout&, const TileContext<double>&);
 template void run(const op::ReluDropout&, const TileContext<float>&);

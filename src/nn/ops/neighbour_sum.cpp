@@ -13,8 +13,7 @@ namespace halo::nn {
 
 template <typename Real>
 void run(const op::NeighbourSum& sum, const TileContext<Real>& tile) {
-  const graph::LocalGraph& graph = tile.graph();
-  const graph::Adjacency& edges = sum.direction == Direction::kIn ? graph.in : graph.out();
+  const graph::Adjacency& edges = tile.edges(sum.direction);
   const auto scale = tile.factor(sum.after);
   kernels::neighbour_sum<Real>({.indptr = edges.indptr.data(),
                                 .columns = edges.columns.data(),

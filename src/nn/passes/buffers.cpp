@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "../traits.hpp"
 #include "uses.hpp"
 
 namespace halo::nn {
@@ -23,16 +24,6 @@ struct Slot {
   bool used = false;
   bool row_by_row = true;  ///< the dead value was only read row by row in that stage
 };
-
-/// How many of the first inputs are still read after the output has been written to: all where rows mix, the
-/// factor of a product (its addend may be overwritten), none for element by element operations.
-std::size_t protected_inputs(const Operation& operation) {
-  const Kind& kind = operation.kind;
-  if (std::holds_alternative<op::NeighbourSum>(kind)) return operation.inputs.size();
-  const bool product =
-      std::holds_alternative<op::Linear>(kind) || std::holds_alternative<op::LinearInputGradient>(kind);
-  return product ? 1 : 0;
-}
 
 class SlotPlanner {
  public:
@@ -59,15 +50,17 @@ class SlotPlanner {
       for (const std::int32_t position : stage.operations) {
         const Operation& operation = schedule_.program.operations[at(position)];
         for (const ValueId input : operation.inputs) last_use_[at(input)] = position;
-        if (std::holds_alternative<op::NeighbourSum>(operation.kind)) {
-          read_anywhere_[at(operation.inputs[0])] = static_cast<std::int32_t>(s);
+        if (const auto gather = gather_of(operation.kind)) {
+          read_anywhere_[at(operation.inputs[gather->input])] = static_cast<std::int32_t>(s);
         }
       }
     }
-    const bool scores = std::any_of(
-        schedule_.program.operations.begin(), schedule_.program.operations.end(),
-        [](const Operation& operation) { return std::holds_alternative<op::Score>(operation.kind); });
-    if (scores) last_use_[at(schedule_.program.logits)] = kNever;
+    const auto& operations = schedule_.program.operations;
+    const bool trains = std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
+      return std::holds_alternative<op::Loss>(operation.kind) ||
+             std::holds_alternative<op::ExternalLoss>(operation.kind);
+    });
+    if (!trains) last_use_[at(schedule_.program.logits)] = kNever;  // it is the result
   }
 
   void place(std::int32_t position, std::int32_t stage) {

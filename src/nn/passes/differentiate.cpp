@@ -27,8 +27,9 @@ std::optional<ValueId> Derivation::gradient_of(ValueId value) {
 
 Program differentiate(const Program& program) {
   Derivation derivation(program);
+  const Kind loss = program.external_loss ? Kind(op::ExternalLoss{}) : Kind(op::Loss{});
   derivation.contribute(program.logits,
-                        derivation.emit(op::CrossEntropy{}, {program.logits}, program.cols(program.logits)));
+                        derivation.emit(loss, {program.logits}, program.cols(program.logits)));
   for (std::size_t k = program.operations.size(); k-- > 0;) {
     const Operation& forward = program.operations[k];
     if (forward.output == kNone || !derivation.wanted(forward.output)) continue;

@@ -14,6 +14,7 @@ void replace_uses(Program& program, ValueId from, ValueId to) {
     std::replace(operation.inputs.begin(), operation.inputs.end(), from, to);
   }
   if (program.logits == from) program.logits = to;
+  std::replace(program.layer_outputs.begin(), program.layer_outputs.end(), from, to);
 }
 
 void erase_marked(Program& program, const std::vector<bool>& dead) {
@@ -56,6 +57,17 @@ Program remove_dropout(const Program& program) {
   return result;
 }
 
+Program use_running_statistics(const Program& program) {
+  Program result = program;
+  std::erase_if(result.operations, [](const Operation& operation) {
+    return std::holds_alternative<op::BatchNormStatistics>(operation.kind);
+  });
+  for (Operation& operation : result.operations) {
+    if (auto* norm = std::get_if<op::BatchNorm>(&operation.kind)) norm->sums = kNone;
+  }
+  return result;
+}
+
 Program lower_aggregations(const Program& program) {
   Program result = program;
   result.operations.clear();
@@ -66,7 +78,8 @@ Program lower_aggregations(const Program& program) {
       continue;
     }
     ValueId x = operation.inputs[0];
-    op::NeighbourSum sum{.direction = Direction::kIn, .add_loop = false, .after = RowFactor::kInverseDegree};
+    op::NeighbourSum sum{.direction = Direction::kIn, .add_loop = false, .after = RowFactor::kOne};
+    if (aggregate->kind == Aggregation::kMean) sum.after = RowFactor::kInverseDegree;
     if (aggregate->kind == Aggregation::kGcn) {
       x = result.append(op::ScaleRows{.factor = RowFactor::kGcn}, {x}, program.cols(x));
       sum = {.direction = Direction::kIn, .add_loop = true, .after = RowFactor::kGcn};
@@ -159,10 +172,17 @@ Program train_program(const Program& model) {
       merge_row_factors(differentiate(fuse_relu_dropout(lower_aggregations(order_products(model)))))));
 }
 
+Program inference_program(const Program& model, ValueId output) {
+  Program program = model;
+  program.logits = output;
+  return drop_unused(fuse_additions(merge_row_factors(
+      lower_aggregations(order_products(drop_unused(use_running_statistics(remove_dropout(program))))))));
+}
+
 Program evaluation_program(const Program& model) {
-  Program program = lower_aggregations(order_products(remove_dropout(model)));
-  program.append(op::Score{}, {program.logits});
-  return drop_unused(fuse_additions(merge_row_factors(program)));
+  Program program = inference_program(model, model.logits);
+  if (!program.external_loss) program.append(op::Score{}, {program.logits});
+  return program;
 }
 
 }  // namespace halo::nn

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../traits.hpp"
 #include "buffers.hpp"
 #include "halo/nn/passes.hpp"
 #include "uses.hpp"
@@ -21,35 +22,77 @@ std::int32_t halo_of(Direction direction, bool symmetric) {
   return symmetric ? kBothDirections : static_cast<std::int32_t>(direction);
 }
 
-/// Cuts the operations at `positions` into stages: a sum over halo rows that are not there yet starts a new
-/// one.
-std::vector<Stage> cut_stages(const Program& program, const std::vector<std::int32_t>& positions,
-                              bool symmetric) {
-  std::vector<Stage> stages;
-  std::vector<std::int32_t> gathered(program.values.size(), kNone);  // which halo a value holds
-  for (const std::int32_t position : positions) {
-    const Operation& operation = program.operations[at(position)];
-    if (const auto* sum = std::get_if<op::NeighbourSum>(&operation.kind)) {
-      const ValueId x = operation.inputs[0];
-      const std::int32_t halo = halo_of(sum->direction, symmetric);
-      if (gathered[at(x)] != halo) {
-        gathered[at(x)] = halo;
-        stages.push_back({.gathered = x, .direction = sum->direction, .operations = {}});
+/// Cuts the operations at given positions into stages: one starts where halo rows or a reduction are read
+/// that are not there yet, and around an operation that takes all rows at once.
+class StageCutter {
+ public:
+  StageCutter(const Program& program, bool symmetric)
+      : program_(program),
+        symmetric_(symmetric),
+        gathered_(program.values.size(), kNone),
+        pending_(program.reductions.size(), false) {}
+
+  std::vector<Stage> cut(const std::vector<std::int32_t>& positions) {
+    for (const std::int32_t position : positions) {
+      const Operation& operation = program_.operations[at(position)];
+      begin_stage_for(operation);
+      stages_.back().operations.push_back(position);
+      for (const ParameterId id : gradients_of(operation.kind)) stages_.back().gradients.push_back(id);
+      for (const ReductionId id : reductions_written(operation.kind)) {
+        stages_.back().written.push_back(id);
+        pending_[at(id)] = true;
       }
     }
-    if (stages.empty()) stages.emplace_back();
-    stages.back().operations.push_back(position);
+    return std::move(stages_);
   }
-  return stages;
-}
+
+ private:
+  void begin_stage_for(const Operation& operation) {
+    const std::vector<ReductionId> read = reductions_read(operation.kind);
+    const bool waits =
+        std::any_of(read.begin(), read.end(), [&](ReductionId id) { return pending_[at(id)]; });
+    const bool whole = is_whole(operation.kind);
+    const std::optional<Gather> gather = missing_gather(operation);
+    if (stages_.empty() || stages_.back().whole || waits || whole || gather) {
+      stages_.emplace_back();
+      stages_.back().whole = whole;
+    }
+    if (gather) {
+      stages_.back().gathered = operation.inputs[gather->input];
+      stages_.back().direction = gather->direction;
+    }
+    if (!waits) return;
+    for (std::size_t id = 0; id < pending_.size(); ++id) {
+      if (pending_[id]) stages_.back().reductions.push_back(static_cast<ReductionId>(id));
+      pending_[id] = false;
+    }
+  }
+
+  /// The operation's gather if the halo rows are not there yet; notes that they will be.
+  std::optional<Gather> missing_gather(const Operation& operation) {
+    const std::optional<Gather> gather = gather_of(operation.kind);
+    if (!gather) return std::nullopt;
+    std::int32_t& held = gathered_[at(operation.inputs[gather->input])];
+    const std::int32_t halo = halo_of(gather->direction, symmetric_);
+    if (held == halo) return std::nullopt;
+    held = halo;
+    return gather;
+  }
+
+  const Program& program_;
+  bool symmetric_;
+  std::vector<std::int32_t> gathered_;  ///< which halo a value holds
+  std::vector<bool> pending_;           ///< reductions with terms that were not summed over ranks yet
+  std::vector<Stage> stages_;
+};
 
 std::vector<std::int64_t> count_halo_rows(const Program& program, const RowCounts& rows) {
   std::vector<std::int64_t> halo(program.values.size(), 0);
   for (const Operation& operation : program.operations) {
-    const auto* sum = std::get_if<op::NeighbourSum>(&operation.kind);
-    if (sum == nullptr) continue;
-    std::int64_t& needed = halo[at(operation.inputs[0])];
-    const bool in = rows.symmetric || sum->direction == Direction::kIn;
+    const std::optional<Gather> gather = gather_of(operation.kind);
+    if (!gather) continue;
+    std::int64_t& needed = halo[at(operation.inputs[gather->input])];
+    const bool in = rows.symmetric || gather->direction == Direction::kIn;
     needed = std::max(needed, in ? rows.halo_in : rows.halo_out);
   }
   return halo;
@@ -69,7 +112,7 @@ std::int64_t Schedule::arena_elements() const {
   return std::accumulate(slot_elements.begin(), slot_elements.end(), std::int64_t{0});
 }
 
-Schedule make_schedule(Program program, const RowCounts& rows) {
+Schedule make_schedule(Program program, const RowCounts& rows, std::string constants_of) {
   const auto constant = constant_values(program);
   std::vector<std::int32_t> constant_positions;
   std::vector<std::int32_t> positions;
@@ -80,13 +123,14 @@ Schedule make_schedule(Program program, const RowCounts& rows) {
   }
   Schedule schedule;
   schedule.halo_rows = count_halo_rows(program, rows);
-  schedule.constant_stages = cut_stages(program, constant_positions, rows.symmetric);
-  schedule.stages = cut_stages(program, positions, rows.symmetric);
+  schedule.constant_stages = StageCutter(program, rows.symmetric).cut(constant_positions);
+  schedule.stages = StageCutter(program, rows.symmetric).cut(positions);
   schedule.placements.resize(program.values.size());
   for (const std::int32_t position : constant_positions) {
     const ValueId value = program.operations[at(position)].output;
-    schedule.placements[at(value)].constant = constant_key(program, value);
+    schedule.placements[at(value)].constant = constants_of + constant_key(program, value);
   }
+  schedule.constants_of = std::move(constants_of);
   schedule.program = std::move(program);
   place_in_slots(schedule, rows.owned);
   return schedule;
@@ -102,13 +146,16 @@ std::int64_t widest_gather(const Schedule& schedule) {
   return cols;
 }
 
-Schedules make_schedules(const Program& model, const graph::LocalGraph& graph) {
-  const RowCounts rows = {.owned = graph.owned,
-                          .halo_in = graph.in.halo,
-                          .halo_out = graph.out().halo,
-                          .symmetric = graph.symmetric};
-  return {.train = make_schedule(train_program(model), rows),
-          .evaluation = make_schedule(evaluation_program(model), rows)};
+Schedules make_schedules(const Program& model, Graphs graphs) {
+  const auto rows_of = [](const graph::LocalGraph& graph) -> RowCounts {
+    return {.owned = graph.owned,
+            .halo_in = graph.in.halo,
+            .halo_out = graph.out().halo,
+            .symmetric = graph.symmetric};
+  };
+  const bool one = &graphs.train == &graphs.evaluation;
+  return {.train = make_schedule(train_program(model), rows_of(graphs.train), one ? "" : "train: "),
+          .evaluation = make_schedule(evaluation_program(model), rows_of(graphs.evaluation))};
 }
 
 std::string to_text(const Schedule& schedule) {
@@ -116,6 +163,7 @@ std::string to_text(const Schedule& schedule) {
   const auto print = [&](const std::vector<Stage>& stages, const char* name) {
     for (const Stage& stage : stages) {
       text += name;
+      if (!stage.reductions.empty()) text += ": reduction";
       if (stage.gathered != kNone) text += fmt::format(": gather v{}", stage.gathered);
       text += "\n";
       for (const std::int32_t position : stage.operations) {

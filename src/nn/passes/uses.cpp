@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "../traits.hpp"
 #include "halo/nn/passes.hpp"
 
 namespace halo::nn {
@@ -28,10 +29,9 @@ std::vector<bool> depends_on_parameters(const Program& program) {
   std::vector<bool> depends(program.values.size(), false);
   for (const Operation& operation : program.operations) {
     if (operation.output == kNone) continue;
-    const bool learnt = std::holds_alternative<op::Linear>(operation.kind) ||
-                        std::holds_alternative<op::AddBias>(operation.kind);
-    depends[at(operation.output)] = learnt || std::any_of(operation.inputs.begin(), operation.inputs.end(),
-                                                          [&](ValueId input) { return depends[at(input)]; });
+    depends[at(operation.output)] =
+        is_learnt(operation.kind) || std::any_of(operation.inputs.begin(), operation.inputs.end(),
+                                                 [&](ValueId input) { return depends[at(input)]; });
   }
   return depends;
 }
@@ -40,14 +40,9 @@ std::vector<bool> constant_values(const Program& program) {
   std::vector<bool> constant(program.values.size(), false);
   for (const Operation& operation : program.operations) {
     if (operation.output == kNone) continue;
-    const Kind& kind = operation.kind;
-    const bool foldable =
-        std::holds_alternative<op::Input>(kind) || std::holds_alternative<op::Aggregate>(kind) ||
-        std::holds_alternative<op::ScaleRows>(kind) || std::holds_alternative<op::NeighbourSum>(kind) ||
-        std::holds_alternative<op::Relu>(kind) || std::holds_alternative<op::Add>(kind);
     constant[at(operation.output)] =
-        foldable && std::all_of(operation.inputs.begin(), operation.inputs.end(),
-                                [&](ValueId input) { return constant[at(input)]; });
+        is_foldable(operation.kind) && std::all_of(operation.inputs.begin(), operation.inputs.end(),
+                                                   [&](ValueId input) { return constant[at(input)]; });
   }
   return constant;
 }

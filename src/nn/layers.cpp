@@ -1,0 +1,74 @@
+// One graph layer of each model that is a stack of them. Parameters are named as the convolution modules of
+// PyTorch Geometric name theirs.
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "model_parts.hpp"
+
+namespace halo::nn {
+namespace {
+
+std::string name_of(int layer, const char* name) {
+  return fmt::format("convs.{}.{}", layer, name);
+}
+
+ValueId gcn_layer(ModelBuilder& builder, ValueId x, std::int64_t cols, int layer, bool) {
+  Program& program = builder.program;
+  const ParameterId weight = program.add_weight(name_of(layer, "lin.weight"), program.cols(x), cols, layer);
+  const ValueId sum = program.aggregate(program.linear(x, weight), Aggregation::kGcn);
+  return program.add_bias(sum, program.add_vector(name_of(layer, "bias"), cols, layer));
+}
+
+ValueId sage_neighbours(ModelBuilder& builder, ValueId x, int layer) {
+  Program& program = builder.program;
+  const std::string& aggregator = builder.options.aggregator;
+  if (aggregator == "mean") return program.aggregate(x, Aggregation::kMean);
+  if (aggregator == "sum") return program.aggregate(x, Aggregation::kSum);
+  if (aggregator == "pool")
+    x = program.relu(builder.linear(name_of(layer, "lin"), x, program.cols(x), layer));
+  return x;
+}
+
+ValueId sage_layer(ModelBuilder& builder, ValueId x, std::int64_t cols, int layer, bool) {
+  Program& program = builder.program;
+  const ValueId neighbours = sage_neighbours(builder, x, layer);
+  const ParameterId weight = program.add_weight(name_of(layer, "lin_l.weight"), program.cols(x), cols, layer);
+  const ParameterId bias = program.add_vector(name_of(layer, "lin_l.bias"), cols, layer);
+  ValueId y = kNone;
+  if (builder.options.root_weight) {
+    const ParameterId root = program.add_weight(name_of(layer, "lin_r.weight"), program.cols(x), cols, layer);
+    y = program.add(program.linear(x, root, bias), program.linear(neighbours, weight));
+  } else {
+    y = program.add_bias(program.linear(neighbours, weight), bias);
+  }
+  return builder.options.l2_normalise ? program.l2_norm(y) : y;
+}
+
+ValueId gin_layer(ModelBuilder& builder, ValueId x, std::int64_t cols, int layer, bool) {
+  Program& program = builder.program;
+  const ValueId sum = program.aggregate(x, Aggregation::kSum);
+  ValueId y = kNone;
+  if (builder.options.learn_epsilon) {
+    const ParameterId epsilon = program.add_vector(name_of(layer, "eps"), 1, layer);
+    y = program.append(op::AddScaled{.epsilon = epsilon}, {sum, x}, program.cols(x));
+  } else {
+    y = program.add(sum, x);
+  }
+  y = builder.linear(name_of(layer, "nn.lins.0"), y, cols, layer);
+  y = builder.activate(builder.normalise(name_of(layer, "nn.norms.0"), y, layer));
+  return builder.linear(name_of(layer, "nn.lins.1"), y, cols, layer);
+}
+
+using Layer = ValueId (*)(ModelBuilder&, ValueId, std::int64_t, int, bool);
+
+}  // namespace
+
+ValueId add_layer(ModelBuilder& builder, ValueId x, std::int64_t cols, int layer, bool last) {
+  static const std::map<std::string, Layer> layers = {
+      {"gcn", gcn_layer}, {"sage", sage_layer}, {"gin", gin_layer}};
+  return layers.at(builder.options.model)(builder, x, cols, layer, last);
+}
+
+}  // namespace halo::nn
