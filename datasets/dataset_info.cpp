@@ -37,12 +37,7 @@ void describe_edges(const Dataset& dataset, DatasetInfo& info) {
 
 void describe_labels(const Dataset& dataset, DatasetInfo& info) {
   info.classes = dataset.num_classes;
-  if (dataset.multi_label) {
-    info.labelled = dataset.num_nodes;
-    return;
-  }
-  info.labelled =
-      std::count_if(dataset.labels.begin(), dataset.labels.end(), [](auto label) { return label >= 0; });
+  for (NodeId node = 0; node < dataset.num_nodes; ++node) info.labelled += dataset.has_label(node) ? 1 : 0;
   if (dataset.labels.empty()) return;
   EdgeId known = 0, equal = 0;
   for (std::size_t edge = 0; edge < dataset.sources.size(); ++edge) {
@@ -73,7 +68,7 @@ std::string describe_features(const DatasetInfo& info) {
 DatasetInfo describe(const Dataset& dataset) {
   DatasetInfo info;
   info.name = dataset.name;
-  info.task = dataset.task();
+  info.task = dataset.task;
   info.nodes = dataset.num_nodes;
   info.declared_undirected = dataset.declared_directed == false;
   describe_edges(dataset, info);
@@ -91,6 +86,9 @@ DatasetInfo describe(const Dataset& dataset) {
   info.train = count(Split::kTrain);
   info.val = count(Split::kValidation);
   info.test = count(Split::kTest);
+  info.val_links = dataset.val_links.size();
+  info.test_links = dataset.test_links.size();
+  info.negatives = std::max(dataset.val_links.negatives_each, dataset.test_links.negatives_each);
   return info;
 }
 
@@ -106,7 +104,13 @@ std::string to_text(const DatasetInfo& info) {
   line("in-degree",
        fmt::format("min {}, mean {:.2f}, max {}", info.degree_min, info.degree_mean, info.degree_max));
   line("features", describe_features(info));
-  line("classes", info.classes == 0 ? "none" : fmt::format("{} ({})", info.classes, info.task));
+  if (info.task == kLinkPrediction) {
+    line("held out", fmt::format("{} validation and {} test edges with {} negatives each", info.val_links,
+                                 info.test_links, info.negatives));
+    return text;
+  }
+  line(info.task == kNodeRegression ? "targets" : "classes",
+       info.classes == 0 ? "none" : fmt::format("{} ({})", info.classes, info.task));
   line("labelled", fmt::format("{} nodes", info.labelled));
   line("split", fmt::format("train {}, val {}, test {}", info.train, info.val, info.test));
   line("homophily", info.homophily < 0
@@ -134,6 +138,10 @@ nlohmann::json to_json(const DatasetInfo& info) {
       {"split", {{"train", info.train}, {"val", info.val}, {"test", info.test}}},
       {"homophily", nullptr}};
   if (info.feature_sparse) json["features"]["entries"] = info.feature_nonzeros;
+  if (info.task == kLinkPrediction) {
+    json["held_out"] = {
+        {"validation", info.val_links}, {"test", info.test_links}, {"negatives", info.negatives}};
+  }
   if (info.homophily >= 0) json["homophily"] = info.homophily;
   return json;
 }

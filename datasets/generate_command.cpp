@@ -36,6 +36,8 @@ GenerateCommand::GenerateCommand(CLI::App& command) {
   add(command, "--homophily", sbm_.homophily, "sbm",
       "fraction of a node's edges that stay in its community and class");
   special_.emplace_back(command.add_flag("--directed", sbm_.directed, "[sbm] one-way edges"), "sbm");
+  add(command, "--task", sbm_.task, "sbm",
+      "what to plant: node_classification, multi_label (several classes a node) or node_regression");
   add(command, "--scale", rmat_.scale, "rmat", "2^scale nodes");
   add(command, "--edge-factor", rmat_.edge_factor, "rmat",
       "undirected edges drawn for each node, before duplicates are dropped");

@@ -1,9 +1,13 @@
 // Nodes stand in a random order; communities, and so classes, are runs of equal length in that order. Every
 // node draws a Poisson number of partners: half the mean degree where an edge counts for both its ends.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "generate_parts.hpp"
+#include "halo/base/error.hpp"
 #include "halo/base/parallel.hpp"
 
 namespace halo::datasets {
@@ -41,6 +45,14 @@ void check(const SbmOptions& options, std::int64_t communities) {
   require(options.degree >= 0 && options.degree < static_cast<double>(options.nodes), "--degree",
           options.degree, "0 to below --nodes");
   require(options.homophily >= 0 && options.homophily <= 1, "--homophily", options.homophily, "0 to 1");
+  if (options.task != kNodeClassification && options.task != kMultiLabel && options.task != kNodeRegression) {
+    throw InputError(
+        {.what = "unknown task",
+         .where = "--task",
+         .found = options.task,
+         .expected = fmt::format("{}, {} or {}", kNodeClassification, kMultiLabel, kNodeRegression),
+         .next = "see gnn_dataset generate --help"});
+  }
   require(options.classes > 1 || options.homophily == 1, "--homophily", options.homophily,
           "1 where there is a single class");
 }
@@ -90,6 +102,31 @@ class EdgeDrawer {
   double mean_;
 };
 
+/// Turns the planted classes into what the task predicts.
+void plant_task(const SbmOptions& options, Dataset& dataset) {
+  if (options.task == kNodeClassification) return;
+  constexpr double kFurtherLabels = 0.02, kDeviation = 0.1;
+  const CounterRng random = random_numbers(options.planted.seed, Purpose::kLabels);
+  const std::int32_t classes = options.classes;
+  dataset.task = options.task;
+  for (NodeId node = 0; node < dataset.num_nodes; ++node) {
+    const std::int32_t own = dataset.labels[at(node)];
+    RandomStream stream(random.row_key(node));
+    if (options.task == kNodeRegression) {
+      const double angle = 2.0 * std::numbers::pi * own / classes;
+      dataset.values.push_back(static_cast<float>(std::sin(angle) + kDeviation * stream.normal()));
+      dataset.values.push_back(static_cast<float>(std::cos(angle) + kDeviation * stream.normal()));
+      continue;
+    }
+    for (std::int32_t label = 0; label < classes; ++label) {
+      const bool further = stream.uniform() < kFurtherLabels;
+      dataset.multi_labels.push_back(label == own || label == (own + 1) % classes || further ? 1 : 0);
+    }
+  }
+  if (options.task == kNodeRegression) dataset.num_classes = 2;
+  dataset.labels.clear();
+}
+
 }  // namespace
 
 Dataset generate_sbm(const SbmOptions& options) {
@@ -119,6 +156,7 @@ Dataset generate_sbm(const SbmOptions& options) {
   set_edges(dataset, std::move(blocks), options.directed ? Direction::kOneWay : Direction::kBothWays,
             options.planted.threads);
   plant(dataset, options.planted);
+  plant_task(options, dataset);
   return dataset;
 }
 

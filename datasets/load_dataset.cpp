@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -139,6 +141,17 @@ NodeId count_nodes(const ArrayFolder& arrays, const DatasetDeclaration& declared
   return count;
 }
 
+/// InputError unless it is one of the tasks.
+void check_task(const std::string& task, const std::string& where) {
+  constexpr std::array kTasks = {kNodeClassification, kMultiLabel, kNodeRegression, kLinkPrediction};
+  if (std::find(kTasks.begin(), kTasks.end(), task) != kTasks.end()) return;
+  throw InputError({.what = "unknown task",
+                    .where = where,
+                    .found = task,
+                    .expected = fmt::format("{}", fmt::join(kTasks, ", ")),
+                    .next = "correct dataset.json"});
+}
+
 }  // namespace
 
 DatasetDeclaration read_declaration(const ArrayFolder& arrays, Dataset& dataset) {
@@ -163,13 +176,7 @@ DatasetDeclaration read_declaration(const ArrayFolder& arrays, Dataset& dataset)
   dataset.name = declared_value<std::string>(json, "name", where).value_or(dataset.name);
   dataset.declared_directed = declared_value<bool>(json, "directed", where);
   const auto task = declared_value<std::string>(json, "task", where);
-  if (task && *task != kNodeClassification && *task != kMultiLabelClassification) {
-    throw InputError({.what = "unknown task",
-                      .where = where,
-                      .found = *task,
-                      .expected = fmt::format("{} or {}", kNodeClassification, kMultiLabelClassification),
-                      .next = "correct dataset.json"});
-  }
+  if (task) check_task(*task, where);
   return {declared_value<std::int64_t>(json, "num_nodes", where),
           declared_value<std::int32_t>(json, "num_classes", where), task};
 }
@@ -195,6 +202,7 @@ Dataset load_dataset(const std::filesystem::path& path, const LoadOptions& optio
   }
   read_labels(*arrays, declared, dataset);
   read_split(*arrays, options, dataset);
+  read_links(*arrays, dataset);
   return dataset;
 }
 

@@ -18,10 +18,16 @@ struct DatasetDeclaration {
 /// Reads dataset.json, if there is one, and the name and direction into `dataset`.
 DatasetDeclaration read_declaration(const ArrayFolder& arrays, Dataset& dataset);
 
-/// labels.npy: [N], [N, 1] or, multi-label, [N, C]. Needs num_nodes.
+/// The task and labels.npy: [N] or [N, 1] classes, [N, C] several of them, [N] or [N, C] floats. A declared
+/// task counts, else the type and shape of the array tell. Needs num_nodes.
 void read_labels(const ArrayFolder& arrays, const DatasetDeclaration& declared, Dataset& dataset);
 
-/// The split of every node. Needs num_nodes and the labels.
+/// The split of every node; all kNone for link prediction, which splits edges. Needs num_nodes and the
+/// labels.
 void read_split(const ArrayFolder& arrays, const LoadOptions& options, Dataset& dataset);
+
+/// Link prediction: val_edges, val_negatives, test_edges, test_negatives, [2, links] each. Needs num_nodes
+/// and the task.
+void read_links(const ArrayFolder& arrays, Dataset& dataset);
 
 }  // namespace halo::datasets

@@ -76,11 +76,6 @@ std::vector<NodeId> read_mask_row(const NpyArray& array, std::int64_t row, NodeI
   return ids_of_mask(mask, array.name());
 }
 
-bool has_label(const Dataset& dataset, NodeId node) {
-  return dataset.multi_label ||
-         (!dataset.labels.empty() && dataset.labels[static_cast<std::size_t>(node)] >= 0);
-}
-
 void assign(const std::vector<NodeId>& ids, const SplitName& split, const std::string& where,
             Dataset& dataset) {
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -97,9 +92,9 @@ void assign(const std::vector<NodeId>& ids, const SplitName& split, const std::s
       refuse("two splits overlap", place(), fmt::format("the node is in the {} split too", name_of(current)),
              "splits without common nodes");
     }
-    if (!has_label(dataset, node)) {
+    if (!dataset.has_label(node)) {
       refuse(fmt::format("a node of the {} split has no label", split.name), place(),
-             dataset.labels.empty() ? "no labels.npy" : "label -1 or NaN (unknown)", "a known label");
+             dataset.num_classes == 0 ? "no labels.npy" : "label -1 or NaN (unknown)", "a known label");
     }
     current = split.split;
   }
@@ -109,6 +104,7 @@ void assign(const std::vector<NodeId>& ids, const SplitName& split, const std::s
 
 void read_split(const ArrayFolder& arrays, const LoadOptions& options, Dataset& dataset) {
   dataset.split.assign(static_cast<std::size_t>(dataset.num_nodes), Split::kNone);
+  if (dataset.task == kLinkPrediction) return;
   const auto exists = [&](const char* suffix) {
     return std::any_of(std::begin(kSplits), std::end(kSplits),
                        [&](const SplitName& split) { return arrays.has(std::string(split.name) + suffix); });

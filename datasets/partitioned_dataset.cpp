@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <limits>
@@ -61,21 +62,30 @@ PartitionedFile parse_file(const std::string& name, const Json& json, const std:
   return file;
 }
 
-/// What dtype and shape a sliced file must have, from the counts.
-std::pair<std::string, std::vector<std::int64_t>> expected_array(const PartitionManifest& manifest,
-                                                                 const std::string& name) {
+/// dtype and shape of an array.
+using ArrayType = std::pair<std::string, std::vector<std::int64_t>>;
+
+ArrayType expected_labels(const PartitionManifest& manifest) {
+  if (manifest.task == kNodeClassification) return {"<i4", {manifest.num_nodes}};
+  return {manifest.task == kMultiLabel ? "|u1" : "<f4", {manifest.num_nodes, manifest.num_classes}};
+}
+
+/// What a sliced file must be, from the counts.
+ArrayType expected_array(const PartitionManifest& manifest, const std::string& name) {
   const bool small_ids = manifest.num_nodes <= std::numeric_limits<std::int32_t>::max();
   if (name.ends_with("indptr.npy")) return {"<i8", {manifest.num_nodes + 1}};
   if (name.ends_with("indices.npy")) return {small_ids ? "<i4" : "<i8", {manifest.num_edges}};
   if (name.ends_with("edge_weight.npy")) return {"<f4", {manifest.num_edges}};
   if (name == "features.npy") return {"<f4", {manifest.num_nodes, manifest.feature_cols}};
-  if (name == "labels.npy") return {"<i4", {manifest.num_nodes}};
+  if (name == "labels.npy") return expected_labels(manifest);
+  if (name == "val_links.npy") return {"<i8", {manifest.links.validation, 3 + manifest.links.negatives}};
+  if (name == "test_links.npy") return {"<i8", {manifest.links.test, 3 + manifest.links.negatives}};
   if (name == "split.npy") return {"|u1", {manifest.num_nodes}};
   return {"<i8", {manifest.num_nodes}};
 }
 
 void check_files(const PartitionManifest& manifest, const std::filesystem::path& folder) {
-  const auto names = sliced_file_names(manifest.symmetric, manifest.weighted);
+  const auto names = sliced_file_names(manifest);
   for (std::size_t row = 0; row < names.size(); ++row) {
     const auto found = manifest.files.find(names[row]);
     if (found == manifest.files.end()) {
@@ -97,7 +107,7 @@ void check_files(const PartitionManifest& manifest, const std::filesystem::path&
     refuse(folder, "the manifest lists files that do not belong to it", std::to_string(manifest.files.size()),
            fmt::format("{} files", names.size()));
   }
-  for (const char* name : {"part_offsets.npy", "tile_offsets.npy", "group_offsets.npy", "checksums.npy"}) {
+  for (const std::string& name : whole_file_names(manifest)) {
     if (!manifest.whole_file_checksums.contains(name)) {
       refuse(folder, fmt::format("the manifest has no checksum of {}", name), "", "a complete manifest");
     }
@@ -156,14 +166,26 @@ void check_whole_file(const std::string& name, const std::string& expected,
 
 }  // namespace
 
-std::vector<std::string> sliced_file_names(bool symmetric, bool weighted) {
+std::vector<std::string> sliced_file_names(const PartitionManifest& manifest) {
+  const bool links = manifest.task == kLinkPrediction;
   std::vector<std::string> names{"indptr.npy", "indices.npy"};
-  if (weighted) names.emplace_back("edge_weight.npy");
-  if (!symmetric) {
+  if (manifest.weighted) names.emplace_back("edge_weight.npy");
+  if (!manifest.symmetric) {
     names.insert(names.end(), {"out_indptr.npy", "out_indices.npy"});
-    if (weighted) names.emplace_back("out_edge_weight.npy");
+    if (manifest.weighted) names.emplace_back("out_edge_weight.npy");
   }
-  names.insert(names.end(), {"features.npy", "labels.npy", "split.npy", "original_id.npy"});
+  if (manifest.feature_cols > 0) names.emplace_back("features.npy");
+  if (!links) names.emplace_back("labels.npy");
+  names.insert(names.end(), {"split.npy", "original_id.npy"});
+  if (links) names.insert(names.end(), {"val_links.npy", "test_links.npy"});
+  return names;
+}
+
+std::vector<std::string> whole_file_names(const PartitionManifest& manifest) {
+  std::vector<std::string> names{"part_offsets.npy", "tile_offsets.npy", "group_offsets.npy",
+                                 "checksums.npy"};
+  if (manifest.task == kLinkPrediction)
+    names.insert(names.end(), {"val_link_offsets.npy", "test_link_offsets.npy"});
   return names;
 }
 
@@ -175,27 +197,33 @@ nlohmann::json to_json(const PartitionManifest& manifest) {
                    {"bytes", file.bytes},
                    {"checksum_row", file.checksum_row}};
   }
-  return {{"format", kPartitionFormatName},
-          {"format_version", manifest.format_version},
-          {"name", manifest.name},
-          {"num_nodes", manifest.num_nodes},
-          {"num_edges", manifest.num_edges},
-          {"feature_cols", manifest.feature_cols},
-          {"num_classes", manifest.num_classes},
-          {"task", manifest.task},
-          {"symmetric", manifest.symmetric},
-          {"weighted", manifest.weighted},
-          {"parts", manifest.parts},
-          {"tile_rows", manifest.tile_rows},
-          {"tiles_per_group", manifest.tiles_per_group},
-          {"train_nodes", manifest.train_nodes},
-          {"val_nodes", manifest.val_nodes},
-          {"test_nodes", manifest.test_nodes},
-          {"run_id", manifest.run_id},
-          {"files", files},
-          {"whole_file_checksums", manifest.whole_file_checksums},
-          {"options", manifest.options},
-          {"quality", manifest.quality}};
+  Json json = {{"format", kPartitionFormatName},
+               {"format_version", manifest.format_version},
+               {"name", manifest.name},
+               {"num_nodes", manifest.num_nodes},
+               {"num_edges", manifest.num_edges},
+               {"feature_cols", manifest.feature_cols},
+               {"num_classes", manifest.num_classes},
+               {"task", manifest.task},
+               {"symmetric", manifest.symmetric},
+               {"weighted", manifest.weighted},
+               {"parts", manifest.parts},
+               {"tile_rows", manifest.tile_rows},
+               {"tiles_per_group", manifest.tiles_per_group},
+               {"train_nodes", manifest.train_nodes},
+               {"val_nodes", manifest.val_nodes},
+               {"test_nodes", manifest.test_nodes},
+               {"run_id", manifest.run_id},
+               {"files", files},
+               {"whole_file_checksums", manifest.whole_file_checksums},
+               {"options", manifest.options},
+               {"quality", manifest.quality}};
+  if (manifest.task == kLinkPrediction) {
+    json["links"] = {{"validation", manifest.links.validation},
+                     {"test", manifest.links.test},
+                     {"negatives", manifest.links.negatives}};
+  }
+  return json;
 }
 
 void write_manifest(const std::filesystem::path& folder, const PartitionManifest& manifest) {
@@ -212,6 +240,16 @@ PartitionManifest parse_manifest(const std::string& text, const std::filesystem:
   manifest.feature_cols = count_field<std::int64_t>(json, "feature_cols", folder);
   manifest.num_classes = count_field<std::int32_t>(json, "num_classes", folder);
   manifest.task = field<std::string>(json, "task", folder);
+  const std::array tasks = {kNodeClassification, kMultiLabel, kNodeRegression, kLinkPrediction};
+  if (std::find(tasks.begin(), tasks.end(), manifest.task) == tasks.end())
+    refuse(folder, "a task that this version does not know", manifest.task,
+           fmt::format("one of {}", fmt::join(tasks, ", ")));
+  if (manifest.task == kLinkPrediction) {
+    const Json links = field<Json>(json, "links", folder);
+    manifest.links = {.validation = count_field<std::int64_t>(links, "validation", folder),
+                      .test = count_field<std::int64_t>(links, "test", folder),
+                      .negatives = count_field<std::int64_t>(links, "negatives", folder)};
+  }
   manifest.symmetric = field<bool>(json, "symmetric", folder);
   manifest.weighted = field<bool>(json, "weighted", folder);
   manifest.parts = count_field<PartId>(json, "parts", folder, 1);

@@ -65,6 +65,27 @@ void write_sparse(const Folder& folder, const SparseFeatures& features) {
   values.finish();
 }
 
+void write_labels(const Folder& folder, const Dataset& dataset) {
+  const Shape matrix{dataset.num_nodes, dataset.num_classes};
+  const auto file = folder / "labels.npy";
+  if (!dataset.labels.empty()) write_npy<std::int32_t>(file, dataset.labels, Shape{dataset.num_nodes});
+  if (!dataset.multi_labels.empty()) write_npy<std::uint8_t>(file, dataset.multi_labels, matrix);
+  if (!dataset.values.empty()) write_npy<float>(file, dataset.values, matrix);
+}
+
+void write_links(const Folder& folder, const std::string& split, const HeldOutLinks& links) {
+  if (links.size() == 0) return;
+  const auto write = [&](const std::string& name, std::vector<NodeId> pairs,
+                         std::span<const NodeId> targets) {
+    pairs.insert(pairs.end(), targets.begin(), targets.end());
+    write_npy<NodeId>(folder / (split + name), pairs, Shape{2, static_cast<std::int64_t>(targets.size())});
+  };
+  write("_edges.npy", links.sources, links.targets);
+  std::vector<NodeId> repeated;
+  for (const NodeId source : links.sources) repeated.insert(repeated.end(), at(links.negatives_each), source);
+  write("_negatives.npy", std::move(repeated), links.negatives);
+}
+
 void write_split(const Folder& folder, const char* name, const Dataset& dataset, Split split) {
   std::vector<NodeId> ids;
   for (NodeId node = 0; node < dataset.num_nodes; ++node) {
@@ -84,21 +105,18 @@ void write_dataset(const Folder& folder, const Dataset& dataset) {
       write_dense(folder, *dataset.features);
     }
   }
-  if (dataset.multi_label) {
-    write_npy<std::uint8_t>(folder / "labels.npy", dataset.multi_labels,
-                            Shape{dataset.num_nodes, dataset.num_classes});
-  } else if (!dataset.labels.empty()) {
-    write_npy<std::int32_t>(folder / "labels.npy", dataset.labels, Shape{dataset.num_nodes});
+  write_labels(folder, dataset);
+  if (dataset.task == kLinkPrediction) {
+    write_links(folder, "val", dataset.val_links);
+    write_links(folder, "test", dataset.test_links);
   }
   write_split(folder, "train_idx.npy", dataset, Split::kTrain);
   write_split(folder, "val_idx.npy", dataset, Split::kValidation);
   write_split(folder, "test_idx.npy", dataset, Split::kTest);
 
   nlohmann::json description = {{"name", dataset.name}, {"num_nodes", dataset.num_nodes}};
-  if (dataset.num_classes > 0) {
-    description["num_classes"] = dataset.num_classes;
-    description["task"] = dataset.task();
-  }
+  if (dataset.num_classes > 0) description["num_classes"] = dataset.num_classes;
+  if (dataset.num_classes > 0 || dataset.task == kLinkPrediction) description["task"] = dataset.task;
   if (dataset.declared_directed) description["directed"] = *dataset.declared_directed;
   write_text_file(folder / "dataset.json", description.dump(2) + "\n");
 }

@@ -57,11 +57,27 @@ nlohmann::json describe(const PartitionJob& job, const PartitionedGraph& graph) 
   return json;
 }
 
+/// A held-out edge that messages run over gives itself away.
+void warn_about_leaks(const datasets::Dataset& dataset, const graph::Csr& graph) {
+  std::int64_t leaks = 0;
+  for (const datasets::HeldOutLinks* links : {&dataset.val_links, &dataset.test_links}) {
+    for (std::size_t i = 0; i < links->sources.size(); ++i)
+      leaks += std::ranges::binary_search(graph.neighbours(links->targets[i]), links->sources[i]) ? 1 : 0;
+  }
+  if (leaks > 0)
+    spdlog::warn("{} held-out edges are edges of the graph as well: their score says little", leaks);
+}
+
 void warn_about(const datasets::Dataset& dataset, const PartitionedGraph& graph) {
   if (!graph.symmetric && dataset.declared_directed == false) {
     spdlog::warn(
         "dataset.json says undirected, but some edges have no reverse edge: they are used as they are "
         "(--undirected adds the missing ones)");
+  }
+  if (dataset.task == datasets::kLinkPrediction) {
+    if (dataset.val_links.size() == 0) spdlog::warn("the dataset has no validation edges");
+    if (dataset.test_links.size() == 0) spdlog::warn("the dataset has no test edges");
+    return;
   }
   for (const auto& [split, name] :
        {std::pair(datasets::Split::kValidation, "validation"), {datasets::Split::kTest, "test"}}) {
@@ -79,6 +95,7 @@ PartitionResult partition_dataset(const PartitionJob& job) {
   check_options(job.options, dataset.num_nodes);
   check_trainable(dataset);
   graph::Csr graph = take_graph(dataset, job.undirected);
+  warn_about_leaks(dataset, graph);
   spdlog::info("reading {}: {} nodes, {} edges: {:.2f} s", dataset.name, graph.num_nodes(), graph.num_edges(),
                timer.seconds());
   PartitionedGraph partitioned = partition_graph(std::move(graph), train_flags(dataset), job.options);

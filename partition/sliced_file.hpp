@@ -77,4 +77,17 @@ SlicedRecord write_values(const SliceTarget& target, const std::string& name,
   return file.finish();
 }
 
+/// A matrix file of `cols` columns: row i is row_of(i), slice k is the rows [bounds[k], bounds[k + 1]).
+template <typename T, typename RowOf>
+SlicedRecord write_rows_of(const SliceTarget& target, const std::string& name,
+                           std::span<const std::int64_t> bounds, std::size_t cols, const RowOf& row_of) {
+  SlicedFile file(target, name, datasets::dtype_of<T>(), {bounds.back(), static_cast<std::int64_t>(cols)});
+  for (std::size_t k = 0; k + 1 < bounds.size(); ++k) {
+    for (std::int64_t i = bounds[k]; i < bounds[k + 1]; ++i)
+      file.append(std::span<const T>(row_of(static_cast<std::size_t>(i))));
+    file.end_slice();
+  }
+  return file.finish();
+}
+
 }  // namespace halo::partition

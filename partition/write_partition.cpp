@@ -11,6 +11,7 @@
 #include "halo/base/error.hpp"
 #include "halo/datasets/staged_folder.hpp"
 #include "interrupt_guard.hpp"
+#include "link_rows.hpp"
 #include "sliced_file.hpp"
 
 namespace halo::partition {
@@ -31,15 +32,17 @@ class SliceWriter {
     write_rows("", graph_.in);
     if (!graph_.symmetric) write_rows("out_", graph_.out);
     const auto& original = graph_.order.original_id;
-    keep(write_features());
-    keep(write_values<std::int32_t>(target_, "labels.npy", node_bounds_,
-                                    [&](std::size_t i) { return dataset_.labels[at(original[i])]; }));
+    if (dataset_.feature_cols() > 0) keep(write_features());
+    write_labels();
     keep(write_values<std::uint8_t>(target_, "split.npy", node_bounds_,
                                     [&](std::size_t i) { return dataset_.split[at(original[i])]; }));
     keep(write_values<std::int64_t>(target_, "original_id.npy", node_bounds_,
                                     [&](std::size_t i) { return original[i]; }));
+    if (dataset_.task == datasets::kLinkPrediction) write_links();
     return std::move(records_);
   }
+  /// Rows of each part in val_links.npy and test_links.npy; empty for other tasks.
+  const std::map<std::string, std::vector<std::int64_t>>& link_offsets() const { return link_offsets_; }
 
  private:
   void keep(SlicedRecord record) { records_.emplace(record.file.name, std::move(record)); }
@@ -74,6 +77,42 @@ class SliceWriter {
       file.end_slice();
     }
     return file.finish();
+  }
+
+  void write_labels() {
+    const auto& original = graph_.order.original_id;
+    if (dataset_.task == datasets::kNodeClassification) {
+      keep(write_values<std::int32_t>(target_, "labels.npy", node_bounds_,
+                                      [&](std::size_t i) { return dataset_.labels[at(original[i])]; }));
+    } else if (dataset_.task == datasets::kMultiLabel) {
+      keep(write_label_rows<std::uint8_t>(dataset_.multi_labels));
+    } else if (dataset_.task == datasets::kNodeRegression) {
+      keep(write_label_rows<float>(dataset_.values));
+    }
+  }
+
+  /// labels.npy [N, C] of `rows` by original id.
+  template <typename T>
+  SlicedRecord write_label_rows(std::span<const T> rows) {
+    const auto cols = at(dataset_.num_classes);
+    return write_rows_of<T>(target_, "labels.npy", node_bounds_, cols, [&](std::size_t i) {
+      return rows.subspan(at(graph_.order.original_id[i]) * cols, cols);
+    });
+  }
+
+  void write_links() {
+    const std::int64_t negatives =
+        std::max(dataset_.val_links.negatives_each, dataset_.test_links.negatives_each);
+    const auto new_id = graph_.order.new_ids();
+    const auto cols = at(3 + negatives);
+    for (const auto& [split, links] :
+         {std::pair("val", &dataset_.val_links), std::pair("test", &dataset_.test_links)}) {
+      LinkRows rows = make_link_rows(*links, new_id, node_bounds_, negatives);
+      keep(write_rows_of<std::int64_t>(
+          target_, fmt::format("{}_links.npy", split), rows.offsets, cols,
+          [&](std::size_t i) { return std::span<const std::int64_t>(rows.values).subspan(i * cols, cols); }));
+      link_offsets_[fmt::format("{}_link_offsets.npy", split)] = std::move(rows.offsets);
+    }
   }
 
   SlicedRecord write_features() {
@@ -114,6 +153,7 @@ class SliceWriter {
   const PartitionedGraph& graph_;
   std::span<const NodeId> node_bounds_;
   std::map<std::string, SlicedRecord> records_;
+  std::map<std::string, std::vector<std::int64_t>> link_offsets_;
   std::vector<float> as_read_;
   std::vector<float> as_written_;
 };
@@ -138,6 +178,7 @@ std::int64_t count_split(const datasets::Dataset& dataset, Split split) {
 
 /// The unsliced files and checksums.npy; fills the manifest's checksums and run id.
 void write_whole_files(const std::filesystem::path& folder, const PartitionedGraph& graph,
+                       const std::map<std::string, std::vector<std::int64_t>>& link_offsets,
                        std::map<std::string, SlicedRecord>& records, datasets::PartitionManifest& manifest) {
   const auto write = [&](const std::string& name, std::span<const std::int64_t> values) {
     datasets::write_npy(folder / name, values, std::array{std::ssize(values)});
@@ -146,8 +187,9 @@ void write_whole_files(const std::filesystem::path& folder, const PartitionedGra
   write("part_offsets.npy", graph.order.part_offsets);
   write("tile_offsets.npy", graph.tiles.tile_offsets);
   write("group_offsets.npy", graph.tiles.group_offsets);
+  for (const auto& [name, offsets] : link_offsets) write(name, offsets);
   std::vector<std::uint64_t> checksums;
-  const auto names = datasets::sliced_file_names(manifest.symmetric, manifest.weighted);
+  const auto names = datasets::sliced_file_names(manifest);
   for (std::size_t row = 0; row < names.size(); ++row) {
     SlicedRecord& record = records.at(names[row]);
     record.file.checksum_row = static_cast<std::int64_t>(row);
@@ -167,7 +209,11 @@ datasets::PartitionManifest describe(const datasets::Dataset& dataset, const Par
   manifest.num_edges = graph.in.num_edges();
   manifest.feature_cols = dataset.feature_cols();
   manifest.num_classes = dataset.num_classes;
-  manifest.task = dataset.task();
+  manifest.task = dataset.task;
+  manifest.links = {
+      .validation = dataset.val_links.size(),
+      .test = dataset.test_links.size(),
+      .negatives = std::max(dataset.val_links.negatives_each, dataset.test_links.negatives_each)};
   manifest.symmetric = graph.symmetric;
   manifest.weighted = !graph.in.weights.empty();
   manifest.parts = graph.parts();
@@ -183,14 +229,11 @@ datasets::PartitionManifest describe(const datasets::Dataset& dataset, const Par
 }  // namespace
 
 void check_trainable(const datasets::Dataset& dataset) {
-  if (dataset.multi_label) {
-    refuse(dataset, "the dataset has several labels for each node, which this version does not train",
-           "give labels.npy of shape [N], one class for each node");
+  if (dataset.task == datasets::kLinkPrediction) return;
+  if (dataset.labels.empty() && dataset.multi_labels.empty() && dataset.values.empty()) {
+    refuse(dataset, "the dataset has no labels",
+           "add labels.npy [N], -1 where unknown, or hold out edges with gnn_dataset split-edges");
   }
-  if (!dataset.features)
-    refuse(dataset, "the dataset has no features", "add features.npy [N, F] or the feat_*.npy files");
-  if (dataset.labels.empty())
-    refuse(dataset, "the dataset has no labels", "add labels.npy [N], -1 where unknown");
   if (count_split(dataset, Split::kTrain) == 0) {
     refuse(dataset, "the dataset has no training nodes",
            "add train_idx.npy or train_masks.npy (and val_*, test_*)");
@@ -202,12 +245,19 @@ std::int64_t bytes_to_write(const datasets::Dataset& dataset, const PartitionedG
   const std::int64_t id_bytes = nodes <= std::numeric_limits<std::int32_t>::max() ? 4 : 8;
   const std::int64_t entry_bytes = id_bytes + (graph.in.weights.empty() ? 0 : 4);
   const std::int64_t rows_bytes = 8 * (nodes + 1) + entry_bytes * graph.in.num_edges();
-  const std::int64_t node_bytes = 4 * dataset.feature_cols() + 4 + 1 + 8;
+  const std::int64_t label_bytes = dataset.task == datasets::kNodeClassification ? 4
+                                   : dataset.task == datasets::kMultiLabel       ? dataset.num_classes
+                                   : dataset.task == datasets::kNodeRegression   ? 4 * dataset.num_classes
+                                                                                 : 0;
+  const std::int64_t node_bytes = 4 * dataset.feature_cols() + label_bytes + 1 + 8;
+  const std::int64_t link_bytes =
+      8 * (3 * (dataset.val_links.size() + dataset.test_links.size()) +
+           std::ssize(dataset.val_links.negatives) + std::ssize(dataset.test_links.negatives));
   const std::int64_t offsets_bytes =
       8 * (std::ssize(graph.tiles.tile_offsets) + std::ssize(graph.tiles.group_offsets));
-  // Per part: an offset, up to ten checksums.
-  return rows_bytes * (graph.symmetric ? 1 : 2) + node_bytes * nodes + offsets_bytes +
-         std::int64_t{88} * graph.parts();
+  // Per part: up to three offsets, up to twelve checksums.
+  return rows_bytes * (graph.symmetric ? 1 : 2) + node_bytes * nodes + link_bytes + offsets_bytes +
+         std::int64_t{120} * graph.parts();
 }
 
 datasets::PartitionManifest write_partition(const std::filesystem::path& folder,
@@ -220,8 +270,9 @@ datasets::PartitionManifest write_partition(const std::filesystem::path& folder,
   datasets::PartitionManifest manifest = describe(dataset, graph);
   manifest.options = options;
   const SliceTarget target{.folder = output.path(), .interrupt = interrupt};
-  auto records = SliceWriter(target, dataset, graph).write_all();
-  write_whole_files(output.path(), graph, records, manifest);
+  SliceWriter writer(target, dataset, graph);
+  auto records = writer.write_all();
+  write_whole_files(output.path(), graph, writer.link_offsets(), records, manifest);
   interrupt.check();
   datasets::write_manifest(output.path(), manifest);
   output.commit();

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -290,6 +291,38 @@ TEST_CASE("options out of range are refused by name") {
   GridOptions grid;
   grid.rows = grid.cols = 1 << 16;
   CHECK(contains(input_error_of([&] { generate_grid(grid); }), "--rows x --cols"));
+}
+
+TEST_CASE("a block model plants several labels, or targets, for each node") {
+  SbmOptions options;
+  options.nodes = 3000;
+  options.classes = 4;
+  const Dataset classes = generate_sbm(options);
+  options.task = kMultiLabel;
+  const Dataset labels = generate_sbm(options);
+  CHECK(labels.sources == classes.sources);
+  CHECK(features_of(labels) == features_of(classes));
+  CHECK(labels.labels.empty());
+  CHECK(describe(labels).labelled == 3000);
+  options.task = kNodeRegression;
+  const Dataset targets = generate_sbm(options);
+  CHECK(targets.num_classes == 2);
+  CHECK(targets.sources == classes.sources);
+  int further = 0;
+  double deviation = 0;
+  for (std::size_t node = 0; node < 3000; ++node) {
+    const auto own = static_cast<std::size_t>(classes.labels[node]);
+    CHECK(labels.multi_labels[4 * node + own] == 1);
+    CHECK(labels.multi_labels[4 * node + (own + 1) % 4] == 1);
+    further += labels.multi_labels[4 * node + (own + 2) % 4] + labels.multi_labels[4 * node + (own + 3) % 4];
+    const double sine = std::array{0.0, 1.0, 0.0, -1.0}[own];
+    deviation += std::pow(static_cast<double>(targets.values[2 * node]) - sine, 2);
+  }
+  CHECK(further > 60);  // of 6000, with probability 0.02: 120 expected
+  CHECK(further < 180);
+  CHECK(std::sqrt(deviation / 3000) == doctest::Approx(0.1).epsilon(0.1));
+  options.task = "link_prediction";
+  CHECK(contains(input_error_of([&] { generate_sbm(options); }), "--task"));
 }
 
 }  // namespace halo::datasets

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "halo/datasets/dataset.hpp"
@@ -185,7 +186,8 @@ TEST_CASE("sparse features are the dense ones") {
 
 TEST_CASE("labels of every form are read") {
   SmallDataset data;
-  SUBCASE("floats with NaN for unknown") {
+  SUBCASE("classes as floats with NaN for unknown") {
+    data.write_description(R"({"task": "node_classification"})");
     data.write<double>("labels", {0, 2, 1, static_cast<double>(kNan)}, {4});
     CHECK(load_dataset(data.path()).labels == std::vector<std::int32_t>{0, 2, 1, -1});
   }
@@ -196,10 +198,34 @@ TEST_CASE("labels of every form are read") {
   SUBCASE("several labels a node") {
     data.write<std::uint8_t>("labels", {0, 1, 1, 1, 0, 0, 1, 0}, {4, 2});
     const Dataset dataset = load_dataset(data.path());
-    CHECK(dataset.multi_label);
+    CHECK(dataset.task == kMultiLabel);
     CHECK(dataset.num_classes == 2);
     CHECK(dataset.labels.empty());
     CHECK(dataset.multi_labels == std::vector<std::uint8_t>{0, 1, 1, 1, 0, 0, 1, 0});
+  }
+  SUBCASE("several labels a node, of which there is one") {
+    data.write<std::uint8_t>("labels", {0, 1, 1, 0}, {4, 1});
+    data.write_description(R"({"task": "multi_label"})");
+    CHECK(load_dataset(data.path()).multi_labels == std::vector<std::uint8_t>{0, 1, 1, 0});
+  }
+  SUBCASE("targets of a regression, some unknown") {
+    data.write<float>("labels", {0.5, kNan, 1, -2, kNan, 3, kNan, kNan}, {4, 2});
+    const Dataset dataset = load_dataset(data.path());
+    CHECK(dataset.task == kNodeRegression);
+    CHECK(dataset.num_classes == 2);
+    CHECK(dataset.values[3] == -2);
+    CHECK(std::isnan(dataset.values[4]));
+    CHECK(dataset.has_label(2));
+    CHECK_FALSE(dataset.has_label(3));
+  }
+  SUBCASE("one target a node; whole numbers where the task is declared") {
+    data.write<double>("labels", {0, 2, 1, 7}, {4});
+    CHECK(load_dataset(data.path()).values == std::vector<float>{0, 2, 1, 7});
+    data.write<std::int64_t>("labels", {0, 2, 1, 7}, {4});
+    data.write_description(R"({"task": "node_regression"})");
+    const Dataset dataset = load_dataset(data.path());
+    CHECK(dataset.values == std::vector<float>{0, 2, 1, 7});
+    CHECK(dataset.num_classes == 1);
   }
   SUBCASE("more classes declared than seen") {
     data.write_description(R"({"num_classes": 7, "task": "node_classification"})");
@@ -222,6 +248,7 @@ TEST_CASE("bad labels are refused") {
     CHECK(contains(error_of(data), "node 1"));
   }
   SUBCASE("a fraction") {
+    data.write_description(R"({"task": "node_classification"})");
     data.write<float>("labels", {0, 1, 0.5, 1}, {4});
     CHECK(contains(error_of(data), "node 2"));
   }
@@ -230,8 +257,70 @@ TEST_CASE("bad labels are refused") {
     CHECK(contains(error_of(data), "node 1, class 1"));
   }
   SUBCASE("another task declared") {
-    data.write_description(R"({"task": "multi_label_classification"})");
+    data.write_description(R"({"task": "multi_label"})");
     CHECK(contains(error_of(data), "task"));
+  }
+  SUBCASE("an infinite target") {
+    data.write<float>("labels", {0, 1, std::numeric_limits<float>::infinity(), 1}, {4});
+    CHECK(contains(error_of(data), "node 2, column 0"));
+  }
+  SUBCASE("another number of targets declared") {
+    data.write<float>("labels", {0, 1, 2, 1}, {4, 1});
+    data.write_description(R"({"num_classes": 2})");
+    CHECK(contains(error_of(data), "[nodes, 2]"));
+  }
+  SUBCASE("a training node without any target") {
+    data.write<float>("labels", {kNan, kNan, 2, 1, 0, 0, 0, 0}, {4, 2});
+    CHECK(contains(error_of(data), "no label"));
+  }
+}
+
+TEST_CASE("held-out links come with their negatives") {
+  SmallDataset data;
+  data.write_description(R"({"task": "link_prediction"})");
+  data.write<std::int64_t>("val_edges", {0, 3}, {2, 1});
+  data.write<std::int64_t>("val_negatives", {0, 0, 1, 2}, {2, 2});
+  data.write<std::int64_t>("test_edges", {3, 2, 1, 0}, {2, 2});
+  data.write<std::int64_t>("test_negatives", {3, 3, 2, 2, 0, 2, 1, 3}, {2, 4});
+  SUBCASE("good; labels and node splits are left out") {
+    const Dataset dataset = load_dataset(data.path());
+    CHECK(dataset.labels.empty());
+    CHECK(dataset.split == std::vector<Split>(4, kNone));
+    CHECK(dataset.val_links.sources == std::vector<NodeId>{0});
+    CHECK(dataset.val_links.targets == std::vector<NodeId>{3});
+    CHECK(dataset.test_links.negatives == std::vector<NodeId>{0, 2, 1, 3});
+    CHECK(dataset.test_links.negatives_each == 2);
+    TemporaryFolder folder;
+    write_dataset(folder.path(), dataset);
+    const Dataset again = load_dataset(folder.path());
+    CHECK(again.task == kLinkPrediction);
+    CHECK(again.test_links.sources == dataset.test_links.sources);
+    CHECK(again.test_links.negatives == dataset.test_links.negatives);
+    CHECK(again.val_links.targets == dataset.val_links.targets);
+  }
+  SUBCASE("a node that does not exist") {
+    data.write<std::int64_t>("test_edges", {3, 2, 1, 4}, {2, 2});
+    CHECK(contains(error_of(data), "row 1, link 1"));
+  }
+  SUBCASE("negatives of another edge") {
+    data.write<std::int64_t>("test_negatives", {3, 2, 3, 2, 0, 2, 1, 3}, {2, 4});
+    CHECK(contains(error_of(data), "do not belong"));
+  }
+  SUBCASE("one negative too few") {
+    data.write<std::int64_t>("test_negatives", {3, 3, 2, 0, 2, 1}, {2, 3});
+    CHECK(contains(error_of(data), "3 pairs for 2 edges"));
+  }
+  SUBCASE("different numbers of negatives") {
+    data.write<std::int64_t>("val_negatives", {0, 1}, {2, 1});
+    CHECK(contains(error_of(data), "1 and 2 for each edge"));
+  }
+  SUBCASE("no negatives") {
+    data.remove("val_negatives");
+    CHECK(contains(error_of(data), "val_negatives"));
+  }
+  SUBCASE("a list of another shape") {
+    data.write<std::int64_t>("val_edges", {0, 3}, {1, 2});
+    CHECK(contains(error_of(data), "[1, 2]"));
   }
 }
 

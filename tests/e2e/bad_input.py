@@ -127,7 +127,6 @@ class BadInput(HaloTest):
             "a file cut in its header": lambda d: (d / "features.npy").write_bytes((d / "features.npy").read_bytes()[:20]),
             "a file cut in its data": lambda d: (d / "labels.npy").write_bytes((d / "labels.npy").read_bytes()[:-8]),
             "no edges": lambda d: (d / "edge_index.npy").unlink(),
-            "no features": lambda d: (d / "features.npy").unlink(),
             "no labels": lambda d: (d / "labels.npy").unlink(),
         }
         for number, (name, damage) in enumerate(damages.items()):

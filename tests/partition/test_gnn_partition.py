@@ -16,7 +16,7 @@ def write_npy(path, dtype, shape, values):
     """A little-endian .npy file of version 1.0."""
     header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
-    code = {"<f4": "f", "<i8": "q"}[dtype]
+    code = {"<f4": "f", "<i8": "q", "|u1": "B"}[dtype]
     data = struct.pack(f"<{len(values)}{code}", *values)
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data)
 
@@ -68,6 +68,18 @@ def check_success(caller):
         assert caller.run(option).returncode == 0
 
 
+def check_splits(caller):
+    """Two splits as masks: --split chooses one of them."""
+    make_dataset(caller.folder / "splits")
+    write_npy(caller.folder / "splits" / "train_masks.npy", "|u1", [2, 24], [1] * 5 + [0] * 19 + [0] * 15 + [1] * 9)
+    for split, train in [(0, 5), (1, 9)]:
+        done = caller.run("splits", "--parts", 3, "--out", f"split{split}", "--split", split)
+        assert done.returncode == 0, done
+        manifest = json.loads((caller.folder / f"split{split}" / "partition.json").read_text())
+        assert manifest["train_nodes"] == train and manifest["options"]["split"] == split, manifest
+    caller.expect_refusal(["no such split", "0 to 1"], "splits", "--parts", 3, "--out", "new", "--split", 2)
+
+
 def check_refusals(caller):
     caller.expect_refusal(["--parts"], "data", "--out", "new")
     caller.expect_refusal(["1 to 24"], "data", "--parts", 25, "--out", "new")
@@ -79,8 +91,11 @@ def check_refusals(caller):
     caller.expect_refusal(["parts"], "data", "--parts", 2, "--out", "parts")
     caller.expect_refusal(["nowhere"], "nowhere", "--parts", 2, "--out", "new")
     caller.expect_refusal(["parent"], "data", "--parts", 2, "--out", "no/such/folder")
-    (caller.folder / "data" / "features.npy").unlink()
-    caller.expect_refusal(["no features"], "data", "--parts", 2, "--out", "new")
+    caller.expect_refusal(["numbered splits"], "data", "--parts", 2, "--out", "new", "--split", 0)
+    (caller.folder / "data" / "labels.npy").unlink()
+    for name in ["train_idx", "val_idx", "test_idx"]:
+        (caller.folder / "data" / f"{name}.npy").unlink()
+    caller.expect_refusal(["no labels"], "data", "--parts", 2, "--out", "new")
 
 
 def main():
@@ -89,6 +104,7 @@ def main():
         make_dataset(folder / "data")
         caller = Caller(pathlib.Path(sys.argv[1]).resolve(), folder)
         check_success(caller)
+        check_splits(caller)
         check_refusals(caller)
 
 

@@ -166,9 +166,7 @@ TEST_CASE("datasets that cannot be trained are refused, and nothing is written")
     spoil(dataset);
     return input_error_of([&] { write(folder / "parts", dataset, {.parts = 2}); });
   };
-  CHECK(contains(refusal([](auto& d) { d.features = nullptr; }), "no features"));
   CHECK(contains(refusal([](auto& d) { d.labels.clear(); }), "no labels"));
-  CHECK(contains(refusal([](auto& d) { d.multi_label = true; }), "several labels"));
   CHECK(contains(refusal([](auto& d) { std::ranges::fill(d.split, datasets::Split::kTest); }),
                  "no training nodes"));
   CHECK(names_in(folder.path()).empty());
@@ -209,6 +207,76 @@ TEST_CASE("the estimate of the bytes to write is close to what is written") {
     if (entry.path().extension() == ".npy") bytes += static_cast<std::int64_t>(entry.file_size());
   }
   CHECK(std::abs(bytes - bytes_to_write(dataset, graph)) < 4000);
+}
+
+TEST_CASE("labels of each task, or none, and a dataset without features") {
+  const EdgeList edges = random_graph({.nodes = 40, .edges = 120}, 3);
+  datasets::Dataset dataset = small_dataset(edges);
+  dataset.features = nullptr;
+  dataset.labels.clear();
+  dataset.num_classes = 3;
+  dataset.task = datasets::kMultiLabel;
+  for (int i = 0; i < 120; ++i) dataset.multi_labels.push_back(i % 7 == 0 ? 1 : 0);
+  const TemporaryFolder folder;
+  const auto manifest = write(folder / "labels", dataset, {.parts = 4});
+  CHECK(manifest.feature_cols == 0);
+  CHECK(datasets::read_manifest(folder / "labels").task == "multi_label");
+  check_checksums(folder / "labels", manifest);
+  const auto original = datasets::read_npy<NodeId>(folder / "labels" / "original_id.npy");
+  const auto labels = datasets::read_npy<std::uint8_t>(folder / "labels" / "labels.npy");
+  for (std::size_t i = 0; i < 120; ++i)
+    CHECK(labels[i] == dataset.multi_labels[3 * at(original[i / 3]) + i % 3]);
+
+  dataset.task = datasets::kNodeRegression;
+  dataset.multi_labels.clear();
+  for (int i = 0; i < 120; ++i) dataset.values.push_back(static_cast<float>(i));
+  const auto regression = write(folder / "values", dataset, {.parts = 4});
+  check_checksums(folder / "values", regression);
+  const auto values = datasets::read_npy<float>(folder / "values" / "labels.npy");
+  for (std::size_t i = 0; i < 120; ++i) CHECK(values[i] == dataset.values[3 * at(original[i / 3]) + i % 3]);
+  CHECK(!std::filesystem::exists(folder / "values" / "features.npy"));
+}
+
+TEST_CASE("held-out links stand with the part of their first end, in the dataset's order") {
+  const EdgeList edges = random_graph({.nodes = 40, .edges = 120}, 3);
+  datasets::Dataset dataset = small_dataset(edges);
+  dataset.task = datasets::kLinkPrediction;
+  dataset.labels.clear();
+  dataset.split.assign(40, datasets::Split::kNone);
+  datasets::HeldOutLinks& links = dataset.test_links;
+  links.negatives_each = 2;
+  for (NodeId i = 0; i < 60; ++i) {
+    links.sources.push_back(i * 7 % 40);
+    links.targets.push_back((i * 11 + 1) % 40);
+    links.negatives.insert(links.negatives.end(), {i % 40, (i + 5) % 40});
+  }
+  const TemporaryFolder folder;
+  const auto manifest = write(folder / "parts", dataset, {.parts = 5});
+  CHECK(datasets::to_json(datasets::read_manifest(folder / "parts")) == datasets::to_json(manifest));
+  CHECK(manifest.links.test == 60);
+  CHECK(manifest.links.validation == 0);
+  CHECK(!std::filesystem::exists(folder / "parts" / "labels.npy"));
+  const auto original = datasets::read_npy<NodeId>(folder / "parts" / "original_id.npy");
+  const auto parts = datasets::read_npy<NodeId>(folder / "parts" / "part_offsets.npy");
+  const auto offsets = datasets::read_npy<std::int64_t>(folder / "parts" / "test_link_offsets.npy");
+  const auto rows = datasets::read_npy<std::int64_t>(folder / "parts" / "test_links.npy");
+  REQUIRE(rows.size() == 60 * 5);
+  REQUIRE(offsets.size() == 6);
+  std::vector<bool> seen(60);
+  for (std::size_t part = 0; part < 5; ++part) {
+    for (std::int64_t r = offsets[part]; r < offsets[part + 1]; ++r) {
+      const auto* row = rows.data() + 5 * r;
+      const auto link = at(row[0]);
+      if (r > offsets[part]) CHECK(row[0] > row[-5]);
+      CHECK((row[1] >= parts[part] && row[1] < parts[part + 1]));
+      CHECK(original[at(row[1])] == links.sources[link]);
+      CHECK(original[at(row[2])] == links.targets[link]);
+      CHECK(original[at(row[3])] == links.negatives[2 * link]);
+      CHECK(original[at(row[4])] == links.negatives[2 * link + 1]);
+      seen[link] = true;
+    }
+  }
+  CHECK(std::ranges::count(seen, true) == 60);
 }
 
 TEST_CASE("from a dataset folder to a partitioned one; --undirected changes the data") {

@@ -13,16 +13,24 @@
 
 namespace halo::datasets {
 
-inline constexpr const char* kNodeClassification = "node_classification";
-inline constexpr const char* kMultiLabelClassification = "multi_label_classification";
+/// Edges that are held out to be predicted, in the user's order.
+struct HeldOutLinks {
+  std::vector<NodeId> sources, targets;
+  /// negatives_each nodes v' for each edge (u, v), (u, v') being no edge: those of edge e stand at
+  /// [e negatives_each, (e + 1) negatives_each).
+  std::vector<NodeId> negatives;
+  std::int64_t negatives_each = 0;
+
+  std::int64_t size() const { return static_cast<std::int64_t>(sources.size()); }
+};
 
 /// What a user brings: one graph with features, labels and a split, nodes by their original ids. See
 /// datasets/README.md.
 struct Dataset {
   std::string name;
   NodeId num_nodes = 0;
-  std::int32_t num_classes = 0;  ///< 0 without labels
-  bool multi_label = false;
+  std::int32_t num_classes = 0;  ///< 0 without labels; number of targets of a regression
+  std::string task = kNodeClassification;
 
   /// Edge e goes sources[e] -> targets[e] and is aggregated at its target. As found: loops and duplicates are
   /// kept, an undirected edge stands there in both directions.
@@ -31,13 +39,16 @@ struct Dataset {
   std::optional<bool> declared_directed;  ///< what dataset.json says; the edges themselves are not asked
 
   std::shared_ptr<const FeatureSource> features;  ///< null without features; all finite
-  std::vector<std::int32_t> labels;               ///< [N], -1 unknown; empty if multi_label or without labels
-  std::vector<std::uint8_t> multi_labels;         ///< [N, num_classes] 0 / 1; empty unless multi_label
-  std::vector<Split> split;                       ///< [N]; nodes in a split have a label
+  std::vector<std::int32_t> labels;        ///< node classification: [N], -1 unknown; empty without labels
+  std::vector<std::uint8_t> multi_labels;  ///< multi-label: [N, num_classes] 0 / 1
+  std::vector<float> values;               ///< node regression: [N, num_classes], NaN unknown
+  std::vector<Split> split;                ///< [N]; nodes in a split have a label
+  HeldOutLinks val_links, test_links;      ///< link prediction: none of them among the edges
 
   EdgeId num_edges() const { return static_cast<EdgeId>(sources.size()); }
   std::int64_t feature_cols() const { return features ? features->cols() : 0; }
-  const char* task() const { return multi_label ? kMultiLabelClassification : kNodeClassification; }
+  /// Whether anything is known of what the node is to be predicted as.
+  bool has_label(NodeId node) const;
 };
 
 struct LoadOptions {

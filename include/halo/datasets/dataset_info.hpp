@@ -28,6 +28,7 @@ struct DatasetInfo {
   std::int32_t classes = 0;
   NodeId labelled = 0;
   NodeId train = 0, val = 0, test = 0;
+  std::int64_t val_links = 0, test_links = 0, negatives = 0;  ///< link prediction; negatives of each edge
   /// Share of the edges (without loops) between two labelled nodes that join nodes of one class; -1 if there
   /// is none.
   double homophily = -1;

@@ -60,6 +60,10 @@ struct SbmOptions {
   /// another class.
   double homophily = 0.8;
   bool directed = false;
+  /// What is planted in class c of C. kNodeClassification: the label c. kMultiLabel: the labels c and c + 1
+  /// (mod C), and every other one with probability 0.02. kNodeRegression: two targets, the sine and cosine of
+  /// 2 pi c / C, with normal noise of deviation 0.1.
+  std::string task = kNodeClassification;
   PlantedOptions planted;
 };
 /// Stochastic block model in its sparse limit (Holland, Laskey, Leinhardt: "Stochastic blockmodels", 1983):

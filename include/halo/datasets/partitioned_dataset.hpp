@@ -24,14 +24,22 @@ namespace halo::datasets {
 //   of `files` indptr.npy          int64 [N + 1]       in-edges; slice of part k: its nodes + 1 indices.npy
 //   int32 (int64 where N > 2^31 - 1) [E], each row ascending edge_weight.npy     float32 [E]         only
 //   where weighted out_indptr.npy, out_indices.npy, out_edge_weight.npy   only where not symmetric
-//   features.npy        float32 [N, F]
-//   labels.npy          int32 [N], -1 unknown
-//   split.npy           uint8 [N]: Split
-//   original_id.npy     int64 [N]
+//   features.npy        float32 [N, F]      only where F > 0
+//   labels.npy          by task: int32 [N], -1 unknown; uint8 [N, C], 0 / 1; float32 [N, C], NaN unknown;
+//   none for link prediction split.npy           uint8 [N]: Split original_id.npy     int64 [N]
+//   val_links.npy, test_links.npy   int64 [M, 3 + n], link prediction only: place in the dataset's list,
+//   first end u, second end v of an edge, then n nodes v' such that (u, v') is none; sorted by the part of u
+//   and place val_link_offsets.npy, test_link_offsets.npy   int64 [K + 1]: rows of part k, by the part of u
 
 inline constexpr int kPartitionFormatVersion = 1;
 inline constexpr const char* kPartitionFormatName = "halognn-partitioned-dataset";
 inline constexpr const char* kManifestName = "partition.json";
+
+// Tasks: what a dataset is there to learn, and so what its labels are.
+inline constexpr const char* kNodeClassification = "node_classification";  ///< one class for each node
+inline constexpr const char* kMultiLabel = "multi_label";                  ///< any of the classes, or none
+inline constexpr const char* kNodeRegression = "node_regression";          ///< one or several numbers
+inline constexpr const char* kLinkPrediction = "link_prediction";  ///< which edges there are; no labels
 
 enum class Split : std::uint8_t { kNone = 0, kTrain = 1, kValidation = 2, kTest = 3 };
 
@@ -44,20 +52,28 @@ struct PartitionedFile {
   std::int64_t checksum_row = 0;  ///< row of checksums.npy
 };
 
+/// Edges held out for link prediction, and how many non-edges come with each.
+struct LinkCounts {
+  std::int64_t validation = 0;
+  std::int64_t test = 0;
+  std::int64_t negatives = 0;
+};
+
 struct PartitionManifest {
   int format_version = kPartitionFormatVersion;
   std::string name;  ///< of the dataset
   NodeId num_nodes = 0;
-  EdgeId num_edges = 0;  ///< entries of indices.npy
-  std::int64_t feature_cols = 0;
-  std::int32_t num_classes = 0;
-  std::string task = "node_classification";
+  EdgeId num_edges = 0;           ///< entries of indices.npy
+  std::int64_t feature_cols = 0;  ///< 0: the dataset has no features
+  std::int32_t num_classes = 0;   ///< columns of the targets of a regression
+  std::string task = kNodeClassification;
   bool symmetric = true;
   bool weighted = false;
   PartId parts = 0;
   std::int64_t tile_rows = 0;
   std::int64_t tiles_per_group = 0;
   std::int64_t train_nodes = 0, val_nodes = 0, test_nodes = 0;
+  LinkCounts links;    ///< zero but for link prediction
   std::string run_id;  ///< make_run_id() of all checksums: names this very partitioning
   std::map<std::string, PartitionedFile> files;             ///< by name; the sliced ones
   std::map<std::string, std::string> whole_file_checksums;  ///< XXH3-64, hex, of the unsliced .npy files
@@ -76,9 +92,11 @@ PartitionManifest read_manifest(const std::filesystem::path& folder);
 /// `folder` is for messages.
 PartitionManifest parse_manifest(const std::string& text, const std::filesystem::path& folder);
 
-/// Names of the sliced files of a dataset that is (not) symmetric and (not) weighted, in the order of their
+/// Names of the sliced files that a dataset with this task and these properties has, in the order of their
 /// checksum rows.
-std::vector<std::string> sliced_file_names(bool symmetric, bool weighted);
+std::vector<std::string> sliced_file_names(const PartitionManifest& manifest);
+/// The same of the unsliced files.
+std::vector<std::string> whole_file_names(const PartitionManifest& manifest);
 
 /// Checksum (XXH3-64) of a slice's bytes, as in checksums.npy.
 std::uint64_t slice_checksum(const void* data, std::size_t bytes);

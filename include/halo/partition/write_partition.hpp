@@ -10,8 +10,7 @@
 
 namespace halo::partition {
 
-/// InputError if the dataset lacks what a partitioned dataset holds: features, labels (one class each) and
-/// training nodes.
+/// InputError if the dataset lacks what its task needs: labels and training nodes, but for link prediction.
 void check_trainable(const datasets::Dataset& dataset);
 
 /// Bytes of the files that write_partition() will write, to a few thousand; features count as dense float32.
