@@ -1,52 +1,16 @@
 #include "halo/dist/load_partition.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "halo/base/checked_cast.hpp"
-#include "halo/base/error.hpp"
 #include "halo/mpi/communicator.hpp"
+#include "halo_values.hpp"
 #include "local_rows.hpp"
-#include "partition_folder.hpp"
+#include "node_data.hpp"
 
 namespace halo::dist {
 namespace {
-
-/// What the steps below share.
-struct Source {
-  const mpi::Communicator& communicator;
-  const PartitionFolder& folder;
-  RowRange owned;
-  SliceReader reader;
-};
-
-/// Room for this rank's slice of a file. Local; may run out of memory.
-template <typename T>
-std::vector<T> room_for(const Source& source, const std::string& file) {
-  return std::vector<T>(at(source.reader.range(file).size()));
-}
-
-/// Throws unless `good` holds for every value; names the node and column of the first that fails.
-template <typename T, typename Good>
-void check_values(const Source& source, const std::string& file, std::span<const T> values,
-                  std::int64_t row_items, Good good, const std::string& expected) {
-  const auto bad = std::find_if_not(values.begin(), values.end(), good);
-  if (bad == values.end()) return;
-  const std::int64_t position = bad - values.begin();
-  throw InputError({.what = fmt::format("{} holds a value it must not", file),
-                    .where = (source.folder.path / file).string(),
-                    .found = fmt::format("{} at row {}, column {}", *bad,
-                                         source.owned.begin + position / row_items, position % row_items),
-                    .expected = expected,
-                    .next = "correct the dataset and partition it again with gnn_partition"});
-}
-
-bool is_finite(float value) {
-  return std::isfinite(value);
-}
 
 /// Collective. Rows of one direction: `prefix` "" for in-edges, "out_" for out-edges.
 template <typename Index>
@@ -72,7 +36,8 @@ LocalRows read_rows(const Source& source, const std::string& prefix) {
     localise_indptr(indptr, source.reader.range(indices_file), source.folder.path / indptr_file);
     rows = localise_rows(std::move(indptr), std::move(indices), source.owned,
                          source.folder.manifest.num_nodes, source.folder.path / indices_file);
-    check_values<float>(source, weights_file, weights, 1, is_finite, "finite edge weights");
+    check_values<float>(source, weights_file, weights, 1, source.reader.range(weights_file).begin, is_finite,
+                        "finite edge weights");
     rows.adjacency.weights = std::move(weights);
   });
   return rows;
@@ -101,36 +66,6 @@ void set_tiles(const PartitionFolder& folder, RowRange owned, graph::LocalGraph&
   }
 }
 
-/// Collective. Features, labels, split and original ids of the owned nodes.
-void read_node_data(const Source& source, LocalPartition& local) {
-  const datasets::PartitionManifest& manifest = source.folder.manifest;
-  source.communicator.agree([&] {
-    local.features = Buffer<float>(source.reader.range("features.npy").size());
-    local.labels = room_for<std::int32_t>(source, "labels.npy");
-    local.split = room_for<std::uint8_t>(source, "split.npy");
-    local.graph.original_id = room_for<NodeId>(source, "original_id.npy");
-  });
-  source.reader.read<float>("features.npy", local.features.span());
-  source.reader.read<std::int32_t>("labels.npy", local.labels);
-  source.reader.read<std::uint8_t>("split.npy", local.split);
-  source.reader.read<NodeId>("original_id.npy", local.graph.original_id);
-  source.communicator.agree([&] {
-    check_values<float>(source, "features.npy", local.features.span(),
-                        std::max<std::int64_t>(manifest.feature_cols, 1), is_finite, "finite features");
-    check_values<std::int32_t>(
-        source, "labels.npy", local.labels, 1,
-        [&](std::int32_t label) { return label >= -1 && label < manifest.num_classes; },
-        fmt::format("labels in [0, {}), or -1 for unknown", manifest.num_classes));
-    check_values<std::uint8_t>(
-        source, "split.npy", local.split, 1, [](std::uint8_t split) { return split <= 3; },
-        "0 none, 1 train, 2 validation, 3 test");
-    check_values<NodeId>(
-        source, "original_id.npy", local.graph.original_id, 1,
-        [&](NodeId id) { return id >= 0 && id < manifest.num_nodes; },
-        fmt::format("ids in [0, {})", manifest.num_nodes));
-  });
-}
-
 /// Collective.
 Ownership assign(const mpi::Communicator& communicator, const PartitionFolder& folder) {
   Ownership ownership;
@@ -151,6 +86,7 @@ LocalPartition load_partition(const mpi::Communicator& communicator, const std::
 
   graph::LocalGraph& graph = local.graph;
   graph.global_nodes = folder.manifest.num_nodes;
+  graph.global_active = folder.manifest.num_nodes;
   graph.global_edges = folder.manifest.num_edges;
   graph.first_node = owned.begin;
   graph.symmetric = folder.manifest.symmetric;
@@ -168,6 +104,9 @@ LocalPartition load_partition(const mpi::Communicator& communicator, const std::
     local.out_plan = make_halo_plan(communicator, local.ownership, out.halo);
   }
   read_node_data(source, local);
+  graph.in.halo_original_id = halo_values(communicator, local.in_plan, graph.original_id);
+  if (!graph.symmetric)
+    graph.out_if_directed.halo_original_id = halo_values(communicator, local.out_plan, graph.original_id);
   communicator.agree([&] {
     graph::set_degrees(graph);
     graph::mark_interior_groups(graph);

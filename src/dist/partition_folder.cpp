@@ -61,6 +61,13 @@ std::vector<std::int64_t> read_vector(const std::filesystem::path& path, std::si
   return values;
 }
 
+std::vector<std::int64_t> read_link_offsets(const PartitionFolder& folder, const std::string& name,
+                                            std::int64_t links) {
+  auto offsets = read_vector(folder.path / name, at(folder.manifest.parts) + 1);
+  check_offsets(folder.path / name, offsets, links, /*strict=*/false);
+  return offsets;
+}
+
 std::vector<std::int64_t> read_checksums(const PartitionFolder& folder) {
   const auto path = folder.path / "checksums.npy";
   const auto header = datasets::read_npy_header(path);
@@ -122,6 +129,10 @@ void read_small_files(PartitionFolder& folder) {
   folder.checksums = read_checksums(folder);
   folder.in_edge_offsets = read_edge_offsets(folder, "indptr.npy");
   if (!manifest.symmetric) folder.out_edge_offsets = read_edge_offsets(folder, "out_indptr.npy");
+  if (manifest.task == datasets::kLinkPrediction) {
+    folder.val_link_offsets = read_link_offsets(folder, "val_link_offsets.npy", manifest.links.validation);
+    folder.test_link_offsets = read_link_offsets(folder, "test_link_offsets.npy", manifest.links.test);
+  }
   for (const auto& [name, file] : manifest.files) {
     folder.data_offsets[name] = read_data_offset(folder.path / name, file);
   }
@@ -161,9 +172,10 @@ PartitionFolder open_partition_folder(const mpi::Communicator& communicator,
   text = communicator.broadcast(text, 0);
   folder.manifest =
       datasets::parse_manifest(text, path);  // of rank 0, which parsed it: cannot fail on one rank only
-  const std::array<std::vector<std::int64_t>*, 7> vectors = {
-      &folder.part_offsets,    &folder.tile_offsets,     &folder.group_offsets, &folder.checksums,
-      &folder.in_edge_offsets, &folder.out_edge_offsets, &data_offsets};
+  const std::array<std::vector<std::int64_t>*, 9> vectors = {
+      &folder.part_offsets,     &folder.tile_offsets,      &folder.group_offsets,
+      &folder.checksums,        &folder.in_edge_offsets,   &folder.out_edge_offsets,
+      &folder.val_link_offsets, &folder.test_link_offsets, &data_offsets};
   broadcast_vectors(communicator, vectors);
   std::size_t next = 0;
   for (const auto& [name, file] : folder.manifest.files) folder.data_offsets[name] = data_offsets[next++];
@@ -179,7 +191,17 @@ RowRange PartitionFolder::elements_of(const std::string& file, PartId first, Par
   if (file == "out_indices.npy" || file == "out_edge_weight.npy") {
     return {out_edge_offsets[at(first)], out_edge_offsets[at(last)]};
   }
-  if (file == "features.npy") return {nodes.begin * manifest.feature_cols, nodes.end * manifest.feature_cols};
+  const auto matrix = [](RowRange rows, std::int64_t cols) {
+    return RowRange{rows.begin * cols, rows.end * cols};
+  };
+  if (file == "features.npy") return matrix(nodes, manifest.feature_cols);
+  if (file == "labels.npy") {
+    return matrix(nodes, manifest.task == datasets::kNodeClassification ? 1 : manifest.num_classes);
+  }
+  if (file == "val_links.npy" || file == "test_links.npy") {
+    const auto& offsets = file == "val_links.npy" ? val_link_offsets : test_link_offsets;
+    return matrix({offsets[at(first)], offsets[at(last)]}, 3 + manifest.links.negatives);
+  }
   return nodes;
 }
 

@@ -22,12 +22,14 @@ namespace halo::dist {
 struct PartitionFolder {
   std::filesystem::path path;
   datasets::PartitionManifest manifest;
-  std::vector<NodeId> part_offsets;                  ///< K + 1
-  std::vector<NodeId> tile_offsets;                  ///< tiles + 1, node ids
-  std::vector<std::int64_t> group_offsets;           ///< groups + 1, tile numbers
-  std::vector<std::int64_t> checksums;               ///< [sliced files, K], the bits of the unsigned values
-  std::vector<EdgeId> in_edge_offsets;               ///< K + 1: indptr at the part offsets
-  std::vector<EdgeId> out_edge_offsets;              ///< the same of out_indptr; empty where symmetric
+  std::vector<NodeId> part_offsets;             ///< K + 1
+  std::vector<NodeId> tile_offsets;             ///< tiles + 1, node ids
+  std::vector<std::int64_t> group_offsets;      ///< groups + 1, tile numbers
+  std::vector<std::int64_t> checksums;          ///< [sliced files, K], the bits of the unsigned values
+  std::vector<EdgeId> in_edge_offsets;          ///< K + 1: indptr at the part offsets
+  std::vector<EdgeId> out_edge_offsets;         ///< the same of out_indptr; empty where symmetric
+  std::vector<std::int64_t> val_link_offsets;   ///< K + 1: rows of val_links; empty but for link prediction
+  std::vector<std::int64_t> test_link_offsets;  ///< the same of test_links
   std::map<std::string, std::int64_t> data_offsets;  ///< where the elements of each sliced file begin, bytes
 
   /// Elements of `file` that belong to the parts [first, last).

@@ -50,6 +50,7 @@ void mark_interior_groups(LocalGraph& graph) {
 LocalGraph whole_graph(const Csr& in_edges, std::int64_t tile_rows, std::int32_t tiles_per_group) {
   LocalGraph graph;
   graph.global_nodes = in_edges.num_nodes();
+  graph.global_active = in_edges.num_nodes();
   graph.global_edges = in_edges.num_edges();
   graph.owned = checked_cast<LocalId>(in_edges.num_nodes(), "number of nodes on one rank");
   graph.in = to_adjacency(in_edges);

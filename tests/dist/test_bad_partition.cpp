@@ -156,6 +156,31 @@ TEST_CASE("sound checksums around contents that cannot be") {
                  {"original_id.npy", "30 at row 29"});
 }
 
+TEST_CASE("labels and links that the task does not allow") {
+  const auto as = [](const char* task) {
+    return [task](SmallPartition& p) {
+      p.task = task;
+      p.multi_labels.assign(120, 1);
+      p.multi_labels[81] = 2;
+      p.values.assign(120, 1.0F);
+      p.values[42] = std::numeric_limits<float>::infinity();
+      p.links[1] = {{0, 7, 8, 9}, {1, 8, 9, 30}};
+      p.link_offsets = {std::vector<std::int64_t>{0, 0, 0, 0, 0, 0, 0}, {0, 0, 2, 2, 2, 2, 2}};
+    };
+  };
+  check_contains(message_of(as("multi_label"), {}), {"labels.npy", "2 at row 20, column 1"});
+  check_contains(message_of(as("node_regression"), {}), {"labels.npy", "inf at row 10, column 2"});
+  check_contains(message_of(as("link_prediction"), {}), {"test_links.npy", "[1, 8, 9, 30]"});
+  check_contains(message_of(
+                     [&](SmallPartition& p) {
+                       as("link_prediction")(p);
+                       p.links[1][1] = {1, 13, 9, 9};  // of another part
+                     },
+                     {}),
+                 {"test_links.npy", "[5, 10)"});
+  check_contains(message_of(as("clustering"), {}), {"task", "clustering"});
+}
+
 TEST_CASE("offsets that do not cover the graph or cut a part") {
   check_contains(message_of([](SmallPartition& p) { p.tile_offsets[1] = 0; }, {}),
                  {"tile_offsets.npy", "ascending"});

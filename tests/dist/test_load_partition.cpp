@@ -20,6 +20,7 @@ void check_adjacency(const halo::graph::Adjacency& found, const halo::graph::Adj
   CHECK(found.columns == expected.columns);
   CHECK(found.weights == expected.weights);
   CHECK(found.halo == expected.halo);
+  CHECK(found.halo_original_id == expected.halo_original_id);
 }
 
 void check_tiles(const halo::graph::LocalGraph& found, const halo::graph::LocalGraph& expected) {
@@ -62,7 +63,14 @@ void check_share(const LocalPartition& local, const SmallPartition& whole) {
   const auto features = local.features.span();
   CHECK(std::vector<float>(features.begin(), features.end()) ==
         slice(whole.features, owned, whole.feature_cols));
-  CHECK(local.labels == slice(whole.labels, owned));
+  CHECK(local.labels == (whole.labels.empty() ? whole.labels : slice(whole.labels, owned)));
+  CHECK(local.multi_labels == (whole.multi_labels.empty()
+                                   ? whole.multi_labels
+                                   : slice(whole.multi_labels, owned, whole.num_classes)));
+  CHECK(local.values ==
+        (whole.values.empty() ? whole.values : slice(whole.values, owned, whole.num_classes)));
+  CHECK(graph.active.empty());
+  CHECK(graph.global_active == graph.global_nodes);
   CHECK(local.split == slice(whole.split, owned));
 }
 
@@ -112,4 +120,53 @@ TEST_CASE("a dataset without feature columns is loaded too") {
   whole.feature_cols = 0;
   whole.features.clear();
   round_trip(whole);
+}
+
+TEST_CASE("several labels or targets for each node come along") {
+  auto whole = halo::testing::make_small_partition(halo::testing::star(11), 5);
+  whole.labels.clear();
+  whole.task = halo::datasets::kMultiLabel;
+  for (int i = 0; i < 44; ++i) whole.multi_labels.push_back(i % 3 == 0 ? 1 : 0);
+  round_trip(whole);
+  whole.task = halo::datasets::kNodeRegression;
+  whole.multi_labels.clear();
+  for (int i = 0; i < 44; ++i) whole.values.push_back(static_cast<float>(i) / 4.0F);
+  round_trip(whole);
+}
+
+TEST_CASE("a rank has the held-out links whose first end it owns") {
+  auto whole = halo::testing::make_small_partition(halo::testing::star(11), 5);
+  whole.labels.clear();
+  whole.task = halo::datasets::kLinkPrediction;
+  for (std::size_t set = 0; set < 2; ++set) {
+    whole.link_offsets[set] = {0};
+    for (std::size_t part = 0; part < 5; ++part) {
+      for (NodeId u = whole.part_offsets[part]; u < whole.part_offsets[part + 1] && set == 1; u += 2)
+        whole.links[set].push_back({std::ssize(whole.links[set]), u, (u + 3) % 11, (u + 4) % 11, 0});
+      whole.link_offsets[set].push_back(std::ssize(whole.links[set]));
+    }
+  }
+  const halo::testing::SharedFolder folder;
+  if (world().rank() == 0) halo::testing::write_small_partition(folder.path(), whole);
+  world().barrier();
+  const LocalPartition local = halo::dist::load_partition(world(), folder.path());
+  check_share(local, whole);
+  CHECK(local.val_links.size() == 0);
+  CHECK(local.val_links.global_size == 0);
+  CHECK(local.test_links.global_size == std::ssize(whole.links[1]));
+  CHECK(local.test_links.negatives_each == 2);
+  const halo::RowRange owned = local.ownership.nodes_of(world().rank());
+  std::size_t next = 0;
+  for (const auto& row : whole.links[1]) {
+    if (row[1] < owned.begin || row[1] >= owned.end) continue;
+    REQUIRE(next < local.test_links.sources.size());
+    CHECK(local.test_links.position[next] == row[0]);
+    CHECK(local.test_links.sources[next] == row[1]);
+    CHECK(local.test_links.targets[next] == row[2]);
+    CHECK(local.test_links.negatives[2 * next] == row[3]);
+    CHECK(local.test_links.negatives[2 * next + 1] == row[4]);
+    ++next;
+  }
+  CHECK(next == local.test_links.sources.size());
+  CHECK(local.test_links.part_offsets.back() == local.test_links.size());
 }

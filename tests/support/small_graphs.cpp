@@ -142,6 +142,7 @@ Share share_of(const graph::Csr& in_edges, const dist::Ownership& ownership, Ran
   Share share;
   graph::LocalGraph& graph = share.graph;
   graph.global_nodes = in_edges.num_nodes();
+  graph.global_active = graph.global_nodes;
   graph.global_edges = in_edges.num_edges();
   graph.first_node = owned.begin;
   graph.owned = static_cast<LocalId>(owned.size());
@@ -151,6 +152,11 @@ Share share_of(const graph::Csr& in_edges, const dist::Ownership& ownership, Ran
   if (!graph.symmetric) graph.out_if_directed = rows_of(graph::transpose(in_edges), owned, share.out_halo);
   for (NodeId node = owned.begin; node < owned.end; ++node)
     graph.original_id.push_back(graph.global_nodes - 1 - node);
+  for (const NodeId node : share.in_halo) graph.in.halo_original_id.push_back(graph.global_nodes - 1 - node);
+  if (!graph.symmetric) {
+    for (const NodeId node : share.out_halo)
+      graph.out_if_directed.halo_original_id.push_back(graph.global_nodes - 1 - node);
+  }
 
   const auto tiles = tile_offsets_of(part_offsets, tile_rows);
   std::int32_t first_tile = -1;

@@ -69,6 +69,30 @@ void write_edges(FolderWriter& writer, const std::string& prefix, const graph::C
   }
 }
 
+datasets::LinkCounts link_counts(const SmallPartition& partition) {
+  datasets::LinkCounts counts;
+  counts.validation = std::ssize(partition.links[0]);
+  counts.test = std::ssize(partition.links[1]);
+  for (const auto& rows : partition.links) {
+    if (!rows.empty()) counts.negatives = std::ssize(rows[0]) - 3;
+  }
+  return counts;
+}
+
+void write_links(FolderWriter& writer, const SmallPartition& partition) {
+  const std::int64_t cols = 3 + link_counts(partition).negatives;
+  for (std::size_t set = 0; set < 2; ++set) {
+    const std::string split = set == 0 ? "val" : "test";
+    const auto& offsets = partition.link_offsets[set];
+    std::vector<std::int64_t> values;
+    for (const auto& row : partition.links[set]) values.insert(values.end(), row.begin(), row.end());
+    writer.sliced<std::int64_t>(
+        split + "_links.npy", values, {std::ssize(partition.links[set]), cols},
+        [&](std::size_t part) { return std::pair(offsets[part] * cols, offsets[part + 1] * cols); });
+    writer.whole<std::int64_t>(split + "_link_offsets.npy", offsets, {std::ssize(offsets)});
+  }
+}
+
 }  // namespace
 
 SmallPartition make_small_partition(const graph::Csr& in_edges, int parts) {
@@ -102,6 +126,8 @@ void write_small_partition(const std::filesystem::path& folder, const SmallParti
   manifest.num_classes = partition.num_classes;
   manifest.symmetric = partition.symmetric;
   manifest.weighted = !partition.in.weights.empty();
+  manifest.task = partition.task;
+  manifest.links = link_counts(partition);
   manifest.parts = static_cast<PartId>(offsets.size()) - 1;
   manifest.tile_rows = 4;
   manifest.tiles_per_group = 2;
@@ -112,14 +138,22 @@ void write_small_partition(const std::filesystem::path& folder, const SmallParti
   write_edges(writer, "", partition.in, offsets);
   if (!partition.symmetric) write_edges(writer, "out_", partition.out, offsets);
   const auto nodes = [&](std::size_t part) { return std::pair(offsets[part], offsets[part + 1]); };
-  writer.sliced<float>("features.npy", partition.features, {manifest.num_nodes, partition.feature_cols},
-                       [&](std::size_t part) {
-                         return std::pair(offsets[part] * partition.feature_cols,
-                                          offsets[part + 1] * partition.feature_cols);
-                       });
-  writer.sliced<std::int32_t>("labels.npy", partition.labels, {manifest.num_nodes}, nodes);
+  const auto matrix = [&]<typename T>(const std::string& name, const std::vector<T>& values,
+                                      std::int64_t cols) {
+    writer.sliced<T>(name, values, {manifest.num_nodes, cols}, [&offsets, cols](std::size_t part) {
+      return std::pair(offsets[part] * cols, offsets[part + 1] * cols);
+    });
+  };
+  if (partition.feature_cols > 0) matrix("features.npy", partition.features, partition.feature_cols);
+  if (manifest.task == datasets::kNodeClassification)
+    writer.sliced<std::int32_t>("labels.npy", partition.labels, {manifest.num_nodes}, nodes);
+  if (manifest.task == datasets::kMultiLabel)
+    matrix("labels.npy", partition.multi_labels, manifest.num_classes);
+  if (manifest.task == datasets::kNodeRegression)
+    matrix("labels.npy", partition.values, manifest.num_classes);
   writer.sliced<std::uint8_t>("split.npy", partition.split, {manifest.num_nodes}, nodes);
   writer.sliced<std::int64_t>("original_id.npy", partition.original_id, {manifest.num_nodes}, nodes);
+  if (manifest.task == datasets::kLinkPrediction) write_links(writer, partition);
   writer.whole<NodeId>("part_offsets.npy", offsets, {manifest.parts + 1});
   writer.whole<NodeId>("tile_offsets.npy", partition.tile_offsets,
                        {static_cast<std::int64_t>(partition.tile_offsets.size())});

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
+#include "halo/datasets/partitioned_dataset.hpp"
 #include "halo/graph/csr.hpp"
 
 namespace halo::testing {
@@ -18,10 +21,15 @@ struct SmallPartition {
   bool symmetric = true;
   std::int64_t feature_cols = 3;
   std::int32_t num_classes = 4;
-  std::vector<float> features;            ///< [N x feature_cols], row i holds i + c / 8
-  std::vector<std::int32_t> labels;       ///< i mod 5 - 1: one in five unknown
-  std::vector<std::uint8_t> split;        ///< i mod 4
-  std::vector<std::int64_t> original_id;  ///< N - 1 - i
+  std::vector<float> features;  ///< [N x feature_cols], row i holds i + c / 8
+  std::string task = datasets::kNodeClassification;
+  std::vector<std::int32_t> labels;                             ///< i mod 5 - 1: one in five unknown
+  std::vector<std::uint8_t> multi_labels;                       ///< [N x num_classes], set for that task
+  std::vector<float> values;                                    ///< likewise
+  std::array<std::vector<std::vector<std::int64_t>>, 2> links;  ///< rows of val_links, test_links; sorted
+  std::array<std::vector<std::int64_t>, 2> link_offsets;        ///< [K + 1] each
+  std::vector<std::uint8_t> split;                              ///< i mod 4
+  std::vector<std::int64_t> original_id;                        ///< N - 1 - i
 };
 
 /// Parts of near equal size, tiles of 4 rows, groups of 2 tiles.

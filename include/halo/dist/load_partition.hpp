@@ -12,16 +12,33 @@
 
 namespace halo::dist {
 
+/// Held-out edges of this rank: those whose first end it owns, in the order of parts and, within a part, of
+/// the dataset's list. All ids are global node ids.
+struct LinkSet {
+  std::vector<std::int64_t> part_offsets{0};  ///< parts of this rank + 1, links of each
+  std::vector<std::int64_t> position;         ///< of each link in the dataset's list
+  std::vector<NodeId> sources;                ///< u, owned
+  std::vector<NodeId> targets;                ///< v
+  std::vector<NodeId> negatives;              ///< [links x negatives_each] v', (u, v') being no edge
+  std::int64_t negatives_each = 0;
+  std::int64_t global_size = 0;  ///< links of all ranks
+
+  std::int64_t size() const { return static_cast<std::int64_t>(sources.size()); }
+};
+
 /// One rank's share of a partitioned dataset, ready to train on.
 struct LocalPartition {
   datasets::PartitionManifest manifest;
   Ownership ownership;
   graph::LocalGraph graph;
-  HaloPlan in_plan;                  ///< halo of graph.in
-  HaloPlan out_plan;                 ///< halo of graph.out(); equals in_plan where symmetric
-  Buffer<float> features;            ///< [owned x manifest.feature_cols]
-  std::vector<std::int32_t> labels;  ///< owned; -1 unknown
-  std::vector<std::uint8_t> split;   ///< owned; datasets::Split
+  HaloPlan in_plan;                        ///< halo of graph.in
+  HaloPlan out_plan;                       ///< halo of graph.out(); equals in_plan where symmetric
+  Buffer<float> features;                  ///< [owned x manifest.feature_cols]
+  std::vector<std::int32_t> labels;        ///< node classification: owned; -1 unknown
+  std::vector<std::uint8_t> multi_labels;  ///< multi-label: [owned x num_classes] 0 / 1
+  std::vector<float> values;               ///< node regression: [owned x num_classes], NaN unknown
+  std::vector<std::uint8_t> split;         ///< owned; datasets::Split
+  LinkSet val_links, test_links;           ///< link prediction
 };
 
 /// Collective. Every rank reads its slices only (nothing O(N) is kept) and checks their checksums; work of a

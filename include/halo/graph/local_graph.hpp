@@ -12,10 +12,11 @@ struct Csr;
 /// Rows of owned nodes with neighbours in local ids. Each row is in the order of the *global* node ids of its
 /// neighbours, so that sums over it are the same on any rank.
 struct Adjacency {
-  std::vector<EdgeId> indptr{0};  ///< owned + 1
-  std::vector<LocalId> columns;   ///< < owned: owned node; else halo node
-  std::vector<float> weights;     ///< one for each column; empty: every edge weighs 1
-  LocalId halo = 0;               ///< halo nodes of this direction; columns are < owned + halo
+  std::vector<EdgeId> indptr{0};         ///< owned + 1
+  std::vector<LocalId> columns;          ///< < owned: owned node; else halo node
+  std::vector<float> weights;            ///< one for each column; empty: every edge weighs 1
+  LocalId halo = 0;                      ///< halo nodes of this direction; columns are < owned + halo
+  std::vector<NodeId> halo_original_id;  ///< halo: the user's ids of the halo nodes
 };
 
 /// Rows [rows.begin, rows.end) of local ids, at most `tile_rows` of the dataset; never crosses a part.
@@ -47,6 +48,8 @@ struct LocalGraph {
   std::vector<double> in_degree;    ///< owned: number (sum of weights) of in-edges, global, loops included
   std::vector<float>
       loop_to_add;  ///< owned: 1, or 0 where the graph has the loop i -> i already (GCN adds the rest)
+  std::vector<std::uint8_t> active;  ///< owned: 1 for rows that count in statistics over rows; empty: all do
+  NodeId global_active = 0;          ///< active rows of all ranks; global_nodes where `active` is empty
   std::vector<Tile> tiles;
   std::vector<TileGroup> groups;
 
