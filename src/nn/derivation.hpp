@@ -56,5 +56,9 @@ void derive(const op::HeadMean&, const Operation& forward, ValueId dy, Derivatio
 void derive(const op::L2Norm&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::LayerNorm&, const Operation& forward, ValueId dy, Derivation& derivation);
 void derive(const op::BatchNorm&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::AttentionScores&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::AttentionSum&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::AttentionV2Sum&, const Operation& forward, ValueId dy, Derivation& derivation);
+void derive(const op::NeighbourMax&, const Operation& forward, ValueId dy, Derivation& derivation);
 
 }  // namespace halo::nn

@@ -200,6 +200,36 @@ void run(const op::BatchNormGradientSums&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::BatchNormGradient&, const TileContext<Real>& tile);
 template <typename Real>
+void run(const op::AttentionScores&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionScoresGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionNormaliser&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionSum&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionBackwardPack&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionSourceGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionTargetGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionV2Normaliser&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionV2Sum&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionV2BackwardPack&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionV2SourceGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::AttentionV2TargetGradient&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::NeighbourMax&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::NeighbourMaxShare&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::NeighbourMaxGradient&, const TileContext<Real>& tile);
+template <typename Real>
 void run(const op::Loss&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::Score&, const TileContext<Real>& tile);

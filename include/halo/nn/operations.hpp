@@ -6,36 +6,10 @@
 #include <variant>
 #include <vector>
 
+#include "halo/nn/edge_operations.hpp"
+#include "halo/nn/operation_types.hpp"
+
 namespace halo::nn {
-
-using ValueId = std::int32_t;
-using ParameterId = std::int32_t;
-using ReductionId = std::int32_t;
-inline constexpr std::int32_t kNone = -1;
-
-/// Edges a sum runs over: in-edges N(i) forward, out-edges M(j) backward.
-enum class Direction { kIn, kOut };
-
-/// Which input of an operation has to have its halo rows, and of which edges.
-struct Gather {
-  std::size_t input = 0;
-  Direction direction = Direction::kIn;
-};
-
-/// Per-row factors that come from the graph.
-enum class RowFactor {
-  kOne,
-  kGcn,            ///< c_i = (deg_i + added loop)^-1/2
-  kInverseDegree,  ///< 1 / deg_i, 0 where deg_i = 0
-};
-
-enum class Aggregation {
-  kGcn,   ///< y_i = c_i (sum_{j in N(i)} w_ij c_j x_j + loop_i c_i x_i)   (Kipf, Welling 2017, equation 2)
-  kMean,  ///< y_i = sum_{j in N(i)} w_ij x_j / sum_{j in N(i)} w_ij       (Hamilton et al. 2017, mean)
-  kSum,   ///< y_i = sum_{j in N(i)} w_ij x_j                              (Xu et al. 2019)
-};
-
-enum class ActivationKind { kElu, kLeakyRelu };
 
 // The operations of a program. x: [owned x d] rows of this rank. An operation with gathers() reads the halo
 // rows of one input; every other is row-local. A trailing input in brackets is optional.
@@ -335,15 +309,18 @@ struct Score {
 
 }  // namespace op
 
-using Kind =
-    std::variant<op::Input, op::Embedding, op::EmbeddingGradient, op::Linear, op::LinearInputGradient,
-                 op::LinearWeightGradient, op::AddBias, op::BiasGradient, op::Aggregate, op::ScaleRows,
-                 op::NeighbourSum, op::Relu, op::ReluGradient, op::Activation, op::ActivationGradient,
-                 op::Dropout, op::ReluDropout, op::ReluDropoutGradient, op::Add, op::Combine, op::Scale,
-                 op::AddScaled, op::AddScaledGradient, op::Concat, op::Columns, op::Maximum,
-                 op::MaximumGradient, op::HeadMean, op::HeadMeanGradient, op::L2Norm, op::L2NormGradient,
-                 op::LayerNorm, op::LayerNormGradient, op::BatchNormStatistics, op::BatchNorm,
-                 op::BatchNormGradientSums, op::BatchNormGradient, op::Loss, op::ExternalLoss, op::Score>;
+using Kind = std::variant<
+    op::Input, op::Embedding, op::EmbeddingGradient, op::Linear, op::LinearInputGradient,
+    op::LinearWeightGradient, op::AddBias, op::BiasGradient, op::Aggregate, op::ScaleRows, op::NeighbourSum,
+    op::Relu, op::ReluGradient, op::Activation, op::ActivationGradient, op::Dropout, op::ReluDropout,
+    op::ReluDropoutGradient, op::Add, op::Combine, op::Scale, op::AddScaled, op::AddScaledGradient,
+    op::Concat, op::Columns, op::Maximum, op::MaximumGradient, op::HeadMean, op::HeadMeanGradient, op::L2Norm,
+    op::L2NormGradient, op::LayerNorm, op::LayerNormGradient, op::BatchNormStatistics, op::BatchNorm,
+    op::BatchNormGradientSums, op::BatchNormGradient, op::AttentionScores, op::AttentionScoresGradient,
+    op::AttentionNormaliser, op::AttentionSum, op::AttentionBackwardPack, op::AttentionSourceGradient,
+    op::AttentionTargetGradient, op::AttentionV2Normaliser, op::AttentionV2Sum, op::AttentionV2BackwardPack,
+    op::AttentionV2SourceGradient, op::AttentionV2TargetGradient, op::NeighbourMax, op::NeighbourMaxShare,
+    op::NeighbourMaxGradient, op::Loss, op::ExternalLoss, op::Score>;
 
 /// One line of a program: output = kind(inputs). Values are assigned once.
 struct Operation {

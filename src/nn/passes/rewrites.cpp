@@ -48,7 +48,9 @@ Program remove_dropout(const Program& program) {
   Program result = program;
   std::vector<bool> dead(result.operations.size(), false);
   for (std::size_t k = 0; k < result.operations.size(); ++k) {
-    const Operation& operation = result.operations[k];
+    Operation& operation = result.operations[k];
+    if (auto* attention = std::get_if<op::AttentionSum>(&operation.kind)) attention->options.p = 0.0;
+    if (auto* attention = std::get_if<op::AttentionV2Sum>(&operation.kind)) attention->options.p = 0.0;
     if (!std::holds_alternative<op::Dropout>(operation.kind)) continue;
     dead[k] = true;
     replace_uses(result, operation.output, operation.inputs[0]);

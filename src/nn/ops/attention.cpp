@@ -1,0 +1,127 @@
+// Graph attention (Velickovic et al. 2018), H heads of C channels, nothing kept per edge:
+// attention_scores:     zts = [z | t | s], t_h = <att_src_h, z_h>, s_h = <att_dst_h, z_h>
+//   z: [t x HC]   att_src, att_dst: [HC]   zts: [t x HC + 2H]
+//   dz = dzts_z + dt att_src + ds att_dst;   d att_src = sum over rows of dt_h z_h, d att_dst with ds
+// attention_normaliser: L_i,h = log sum_{j in N(i)} exp e_ij,h,  e_ij,h = leaky_relu(s_i,h + t_j,h)
+//   zts: [owned + halo x HC + 2H], gathered   L: [owned x H]; its gradient is part of that of the sum
+// attention_sum:        y_i = sum_{j in N(i)} w_ij a_ij z_j,  a_ij = exp(e_ij - L_i),  w_ij = m_ij / (1 - p)
+//   y: [owned x HC]
+//   with D_i = <dy_i, y_i> and g_ij = a_ij (w_ij <dy_i, z_j> - D_i) leaky'(s_i + t_j):
+//   dz_j = sum_{i in M(j)} w_ij a_ij dy_i,  dt_j = sum_{i in M(j)} g_ij: gather [dy | L | s | D] over
+//   out-edges ds_i = sum_{j in N(i)} g_ij: over in-edges once more, where the halo rows of zts still are
+
+#include "halo/kernels/attention.hpp"
+
+#include <fmt/format.h>
+
+#include "../derivation.hpp"
+#include "../tile_context.hpp"
+#include "attention_pass.hpp"
+#include "halo/base/error.hpp"
+#include "halo/kernels/elementwise.hpp"
+
+namespace halo::nn {
+
+std::string AttentionOptions::details() const {
+  return fmt::format("{} heads, slope {}, {}, dropout {}", heads, slope, loops ? "loop" : "no loop", p);
+}
+
+void check_heads(const AttentionOptions& options, std::int64_t cols) {
+  if (options.heads >= 1 && options.heads <= kernels::kMaxHeads && cols % options.heads == 0) return;
+  throw InputError({.what = "cannot build an attention layer",
+                    .where = "number of heads",
+                    .found = fmt::format("{} heads for {} columns", options.heads, cols),
+                    .expected = fmt::format("1 to {} heads that divide the columns", kernels::kMaxHeads),
+                    .next = "choose another number of heads or of columns"});
+}
+
+ValueId append_attention(Program& program, ValueId z, ParameterId att_src, ParameterId att_dst,
+                         const AttentionOptions& options) {
+  const std::int64_t cols = program.cols(z);
+  check_heads(options, cols);
+  const ValueId zts =
+      program.append(op::AttentionScores{.att_src = att_src, .att_dst = att_dst, .heads = options.heads}, {z},
+                     cols + 2 * options.heads);
+  const ValueId log_sum = program.append(op::AttentionNormaliser{.options = options}, {zts}, options.heads);
+  return program.append(op::AttentionSum{.options = options}, {zts, log_sum}, cols);
+}
+
+template <typename Real>
+void run(const op::AttentionScores& scores, const TileContext<Real>& tile) {
+  kernels::attention_scores(tile.input(0), all_elements(tile.parameter(scores.att_src)),
+                            all_elements(tile.parameter(scores.att_dst)), scores.heads, tile.output());
+}
+
+template <typename Real>
+void run(const op::AttentionScoresGradient& scores, const TileContext<Real>& tile) {
+  kernels::attention_scores_gradient(
+      tile.input(0), tile.input(1), all_elements(tile.parameter(scores.att_src)),
+      all_elements(tile.parameter(scores.att_dst)), scores.heads, tile.output(),
+      all_elements(tile.gradient(scores.att_src)), all_elements(tile.gradient(scores.att_dst)));
+}
+
+void derive(const op::AttentionScores& scores, const Operation& forward, ValueId dy, Derivation& derivation) {
+  const ValueId z = forward.inputs[0];
+  const op::AttentionScoresGradient gradient = {
+      .att_src = scores.att_src, .att_dst = scores.att_dst, .heads = scores.heads};
+  derivation.contribute(z, derivation.emit(gradient, {forward.output, dy}, derivation.program().cols(z)));
+}
+
+template <typename Real>
+void run(const op::AttentionNormaliser& attention, const TileContext<Real>& tile) {
+  kernels::attention_normaliser<Real>(attention_pass(attention.options, Direction::kIn, tile),
+                                      tile.whole_input(0), tile.whole_output());
+}
+
+template <typename Real>
+void run(const op::AttentionSum& attention, const TileContext<Real>& tile) {
+  kernels::attention_sum<Real>(attention_pass(attention.options, Direction::kIn, tile), tile.whole_input(0),
+                               tile.whole_input(1), tile.whole_output());
+}
+
+template <typename Real>
+void run(const op::AttentionBackwardPack& pack, const TileContext<Real>& tile) {
+  kernels::attention_pack<Real>(tile.input(0), tile.input(1), tile.input(2), tile.input(3), pack.heads,
+                                tile.output());
+}
+
+template <typename Real>
+void run(const op::AttentionSourceGradient& attention, const TileContext<Real>& tile) {
+  kernels::attention_source_gradient<Real>(attention_pass(attention.options, Direction::kOut, tile),
+                                           tile.whole_input(0), tile.whole_input(1), tile.whole_output());
+}
+
+template <typename Real>
+void run(const op::AttentionTargetGradient& attention, const TileContext<Real>& tile) {
+  if (tile.input(2).data != tile.output().data) {
+    kernels::copy_columns_into(tile.input(2), 0, tile.output());
+  }
+  kernels::attention_target_gradient<Real>(attention_pass(attention.options, Direction::kIn, tile),
+                                           tile.whole_input(0), tile.whole_input(1), tile.whole_output());
+}
+
+void derive(const op::AttentionSum& sum, const Operation& forward, ValueId dy, Derivation& derivation) {
+  const ValueId zts = forward.inputs[0];
+  const ValueId log_sum = forward.inputs[1];
+  const std::int64_t cols = derivation.program().cols(zts);
+  const ValueId pack = derivation.emit(op::AttentionBackwardPack{.heads = sum.options.heads},
+                                       {dy, forward.output, zts, log_sum}, cols + sum.options.heads);
+  const ValueId as_source =
+      derivation.emit(op::AttentionSourceGradient{.options = sum.options}, {pack, zts}, cols);
+  derivation.contribute(zts, derivation.emit(op::AttentionTargetGradient{.options = sum.options},
+                                             {zts, pack, as_source}, cols));
+}
+
+#define HALO_INSTANTIATE(Op)                                   \
+  template void run(const op::Op&, const TileContext<float>&); \
+  template void run(const op::Op&, const TileContext<double>&)
+HALO_INSTANTIATE(AttentionScores);
+HALO_INSTANTIATE(AttentionScoresGradient);
+HALO_INSTANTIATE(AttentionNormaliser);
+HALO_INSTANTIATE(AttentionSum);
+HALO_INSTANTIATE(AttentionBackwardPack);
+HALO_INSTANTIATE(AttentionSourceGradient);
+HALO_INSTANTIATE(AttentionTargetGradient);
+#undef HALO_INSTANTIATE
+
+}  // namespace halo::nn
