@@ -79,7 +79,7 @@ void require(bool good, const std::string& option, double found, const std::stri
                     .where = option,
                     .found = fmt::format("{}", found),
                     .expected = expected,
-                    .next = "see gnn_dataset generate --help"});
+                    .next = "see gnn_dataset --help"});
 }
 
 void check_node_count(std::int64_t nodes, const std::string& option) {

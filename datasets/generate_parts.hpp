@@ -1,6 +1,6 @@
 #pragma once
 
-// What the generators share.
+// What the generators and split_edges() share.
 
 #include <cstdint>
 #include <memory>
@@ -26,7 +26,16 @@ using EdgeBlocks = std::vector<std::vector<SmallEdge>>;
 enum class Direction { kOneWay, kBothWays };
 
 /// What random numbers are for; two purposes never share one.
-enum class Purpose : std::uint64_t { kOrder, kEdges, kLabels, kClassMeans, kNoise, kSplit };
+enum class Purpose : std::uint64_t {
+  kOrder,
+  kEdges,
+  kLabels,
+  kClassMeans,
+  kNoise,
+  kSplit,
+  kHeldOut,
+  kNegatives
+};
 
 inline CounterRng random_numbers(std::uint64_t seed, Purpose purpose) {
   return {seed, 0, static_cast<std::uint64_t>(purpose)};

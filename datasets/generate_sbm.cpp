@@ -51,7 +51,7 @@ void check(const SbmOptions& options, std::int64_t communities) {
          .where = "--task",
          .found = options.task,
          .expected = fmt::format("{}, {} or {}", kNodeClassification, kMultiLabel, kNodeRegression),
-         .next = "see gnn_dataset generate --help"});
+         .next = "see gnn_dataset --help"});
   }
   require(options.classes > 1 || options.homophily == 1, "--homophily", options.homophily,
           "1 where there is a single class");

@@ -9,6 +9,7 @@
 #include "halo/base/timer.hpp"
 #include "halo/datasets/dataset.hpp"
 #include "halo/datasets/dataset_info.hpp"
+#include "halo/datasets/split_edges.hpp"
 #include "halo/datasets/staged_folder.hpp"
 
 namespace halo::datasets {
@@ -20,6 +21,7 @@ struct ReadArguments {
   std::string out;
   std::int64_t split = -1;
   bool json = false;
+  SplitEdgesOptions edges;
 
   LoadOptions load_options() const {
     LoadOptions options;
@@ -65,6 +67,28 @@ void run_import(const ReadArguments& arguments) {
   write_whole(load_dataset(arguments.path, arguments.load_options()), folder, timer, arguments.out);
 }
 
+void run_split_edges(const ReadArguments& arguments) {
+  const Timer timer;
+  StagedFolder folder(arguments.out);
+  Dataset dataset = load_dataset(arguments.path);
+  split_edges(dataset, arguments.edges);
+  spdlog::info("held out {} validation and {} test edges, {} negatives each", dataset.val_links.size(),
+               dataset.test_links.size(), arguments.edges.negatives);
+  write_whole(dataset, folder, timer, arguments.out);
+}
+
+void add_split_edges(CLI::App& command, ReadArguments& arguments) {
+  command.add_option("DATASET", arguments.path, "dataset folder or .npz file")->required();
+  command.add_option("--out", arguments.out, "folder to make")->required();
+  command.add_option("--val", arguments.edges.validation, "share of the edges for validation")
+      ->capture_default_str();
+  command.add_option("--test", arguments.edges.test, "share of the edges for the test")
+      ->capture_default_str();
+  command.add_option("--negatives", arguments.edges.negatives, "non-edges for each held-out edge")
+      ->capture_default_str();
+  command.add_option("--seed", arguments.edges.seed, "same seed, same bytes")->capture_default_str();
+}
+
 void run_info(const ReadArguments& arguments) {
   const DatasetInfo info = describe(load_dataset(arguments.path, arguments.load_options()));
   if (info.declared_undirected && !info.symmetric) {
@@ -95,6 +119,10 @@ int run(int argc, char** argv) {
   import_command->add_option("--out", arguments.out, "folder to make")->required();
   add_split_option(*import_command, arguments);
 
+  auto* split_edges_command =
+      app.add_subcommand("split-edges", "hold edges out of a graph, for link prediction");
+  add_split_edges(*split_edges_command, arguments);
+
   auto* info = app.add_subcommand("info", "check a dataset and print its figures");
   info->add_option("DIR", arguments.path, "dataset folder or .npz file")->required();
   info->add_flag("--json", arguments.json, "print JSON");
@@ -108,6 +136,7 @@ int run(int argc, char** argv) {
   set_up_log(log_level, quiet);
   if (generate->parsed()) run_generate(generate_command);
   if (import_command->parsed()) run_import(arguments);
+  if (split_edges_command->parsed()) run_split_edges(arguments);
   if (info->parsed()) run_info(arguments);
   return 0;
 }

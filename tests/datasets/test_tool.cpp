@@ -93,6 +93,21 @@ TEST_CASE("import writes the normal form of a folder") {
   CHECK(contains(other.error, "npz"));
 }
 
+TEST_CASE("split-edges makes a link prediction dataset") {
+  const Tool tool;
+  CHECK(tool.run("--quiet generate --kind karate --out karate").status == 0);
+  const std::string common = "split-edges karate --val 0.1 --test 0.2 --negatives 4 --seed 3 --out ";
+  CHECK(tool.run(common + "a").status == 0);
+  CHECK(tool.run(common + "b").status == 0);
+  for (const char* file : {"edge_index.npy", "test_edges.npy", "test_negatives.npy", "dataset.json"})
+    CHECK(read_bytes(tool.work() / "a" / file) == read_bytes(tool.work() / "b" / file));
+  const Result info = tool.run("info a");
+  CHECK(contains(info.out, "8 validation and 16 test edges with 4 negatives each"));
+  CHECK(contains(info.out, "edges        108"));
+  CHECK(nlohmann::json::parse(tool.run("info --json a").out)["held_out"]["test"] == 16);
+  CHECK(tool.run("split-edges karate --test 2 --out c").status == 2);
+}
+
 TEST_CASE("info warns where dataset.json calls a one-way graph undirected") {
   const Tool tool;
   SmallDataset data;
