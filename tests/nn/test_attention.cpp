@@ -260,6 +260,70 @@ TEST_CASE("the neighbour maximum equals a search over all pairs") {
   }
 }
 
+/// Columns that are made before the loss and read after it: what a node keeps from forward to backward.
+std::int64_t kept_columns(const nn::Program& program) {
+  std::size_t loss = 0;
+  while (!std::holds_alternative<nn::op::Loss>(program.operations[loss].kind)) ++loss;
+  std::vector<nn::ValueId> kept;
+  for (std::size_t k = loss + 1; k < program.operations.size(); ++k) {
+    for (const nn::ValueId input : program.operations[k].inputs) {
+      const bool forward = std::any_of(
+          program.operations.begin(), program.operations.begin() + static_cast<std::ptrdiff_t>(loss),
+          [&](const nn::Operation& operation) {
+            return operation.output == input && !std::holds_alternative<nn::op::Input>(operation.kind);
+          });
+      if (forward && std::find(kept.begin(), kept.end(), input) == kept.end()) kept.push_back(input);
+    }
+  }
+  std::int64_t columns = 0;
+  for (const nn::ValueId value : kept) columns += program.cols(value);
+  return columns;
+}
+
+TEST_CASE("attention keeps rows of nodes only: so many columns, and more edges need no more memory") {
+  constexpr std::int64_t kHeads = 3;
+  constexpr std::int64_t kWidth = 12;  // heads times channels
+  const nn::AttentionOptions options = {.heads = kHeads, .p = 0.4, .stream = 1};
+  struct Layer {
+    std::function<nn::ValueId(nn::Program&, nn::ValueId)> append;
+    std::int64_t kept;
+  };
+  const std::vector<Layer> layers = {
+      // [z | t | s], L, y
+      {[&](nn::Program& program, nn::ValueId x) {
+         x = program.linear(x, program.add_weight("lin", 4, kWidth, 0));
+         return gat_layer(program, x, options);
+       },
+       2 * kWidth + 3 * kHeads},
+      // l, r, L, y
+      {[&](nn::Program& program, nn::ValueId x) {
+         const nn::ValueId l = program.linear(x, program.add_weight("lin_l", 4, kWidth, 0));
+         const nn::ValueId r = program.linear(x, program.add_weight("lin_r", 4, kWidth, 0));
+         return nn::append_attention_v2(program, l, r, program.add_vector("att", kWidth, 0), options);
+       },
+       3 * kWidth + kHeads},
+      // x, y
+      {[&](nn::Program& program, nn::ValueId x) {
+         return nn::append_neighbour_max(program, program.linear(x, program.add_weight("lin", 4, kWidth, 0)));
+       },
+       2 * kWidth}};
+  std::vector<NodeId> sources, targets;
+  for (NodeId pair = 2; pair < kNodes * kNodes; ++pair) {  // without 0 -> 1, so that it is not symmetric
+    sources.push_back(pair / kNodes);
+    targets.push_back(pair % kNodes);
+  }
+  const graph::LocalGraph sparse = directed_graph(false);
+  const graph::LocalGraph dense = graph::whole_graph(graph::build_in_edges(kNodes, sources, targets), 4, 2);
+  REQUIRE(sparse.symmetric == dense.symmetric);
+  for (const Layer& layer : layers) {
+    const nn::Program model = program_with(layer.append);
+    const nn::Schedules schedules = nn::make_schedules(model, sparse);
+    CHECK(kept_columns(schedules.train.program) == layer.kept + 4);  // 4: the first product's rows
+    const std::int64_t elements = nn::make_schedules(model, dense).train.arena_elements();
+    CHECK(elements == schedules.train.arena_elements());
+  }
+}
+
 TEST_CASE("numbers of heads that cannot be are refused") {
   for (const int heads : {0, -1, 3, static_cast<int>(kernels::kMaxHeads) + 1}) {
     const auto build = [&] {
