@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../traits.hpp"
 #include "halo/nn/passes.hpp"
 #include "uses.hpp"
 
@@ -162,6 +163,7 @@ Program drop_unused(const Program& program) {
   for (std::size_t k = result.operations.size(); k-- > 0;) {
     const Operation& operation = result.operations[k];
     if (operation.output == kNone || uses[at(operation.output)] > 0) continue;
+    if (!gradients_of(operation.kind).empty()) continue;  // adds to a parameter's gradient besides
     dead[k] = true;
     for (const ValueId input : operation.inputs) --uses[at(input)];
   }
