@@ -41,7 +41,7 @@ void add_decoder(ModelBuilder& builder, std::int64_t cols) {
 }  // namespace
 
 std::vector<std::string> model_names() {
-  return {"gcn", "sage", "gin", "gcnii", "appnp", "sgc", "sign", "mlp"};
+  return {"gcn", "sage", "gat", "gatv2", "gin", "gcnii", "appnp", "sgc", "sign", "mlp"};
 }
 
 Program build_model(const ModelOptions& options, std::int64_t feature_cols, std::int64_t outputs) {
