@@ -1,0 +1,165 @@
+#include "link_pairs.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "halo/base/checked_cast.hpp"
+#include "halo/base/counter_rng.hpp"
+#include "halo/base/error.hpp"
+
+namespace halo::train {
+namespace {
+
+// Streams of random numbers, above those of dropout and of the initial parameters.
+constexpr std::uint64_t kTurns = 0x1000001;
+constexpr std::uint64_t kNegatives = 0x1000002;
+
+/// Whether a comes first in the pair of a < b.
+bool lower_first(const CounterRng& turns, NodeId a, NodeId b) {
+  return CounterRng::word(turns.row_key(a), static_cast<std::uint64_t>(b)) >> 63 == 0;
+}
+
+}  // namespace
+
+struct PairSampler::End {
+  LocalId row;      ///< owned
+  NodeId original;  ///< of the other node
+  NodeId node;      ///< of the other node
+  bool positive;
+  bool first;
+};
+
+PairSampler::PairSampler(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
+                         std::int64_t negatives)
+    : communicator_(communicator),
+      partition_(partition),
+      negatives_(negatives),
+      directory_(communicator, partition.graph.global_nodes, partition.graph.first_node,
+                 partition.graph.original_id),
+      in_halo_nodes_(directory_.look_up(partition.graph.in.halo_original_id)),
+      out_halo_nodes_(directory_.look_up(partition.graph.out().halo_original_id)) {
+  std::vector<End> ends;
+  add_positives(0, 0, ends);
+  global_pairs_ = std::ranges::count_if(ends, [](const End& end) { return end.first; }) * (1 + negatives);
+  communicator.sum(std::span<std::int64_t>(&global_pairs_, 1));
+  communicator.agree([&] {
+    if (global_pairs_ > 0) return;
+    throw InputError({.what = "there is nothing to train on",
+                      .where = "indices.npy of the partitioned dataset",
+                      .found = "no edge but loops",
+                      .expected = "at least one edge that is not held out",
+                      .next = "hold out fewer edges and partition again"});
+  });
+}
+
+/// The distinct neighbours of a row but the node itself.
+std::vector<PairSampler::Neighbour> PairSampler::neighbours(const graph::Adjacency& rows,
+                                                            std::span<const NodeId> halo_nodes,
+                                                            LocalId row) const {
+  const graph::LocalGraph& graph = partition_.graph;
+  std::vector<Neighbour> found;
+  for (EdgeId e = rows.indptr[at(row)]; e < rows.indptr[at(row) + 1]; ++e) {
+    const LocalId column = rows.columns[at(e)];
+    const bool again = e > rows.indptr[at(row)] && column == rows.columns[at(e) - 1];
+    if (again || column == row) continue;
+    if (column < graph.owned) {
+      found.push_back({graph.original_id[at(column)], graph.first_node + column});
+    } else {
+      found.push_back(
+          {rows.halo_original_id[at(column - graph.owned)], halo_nodes[at(column - graph.owned)]});
+    }
+  }
+  return found;
+}
+
+void PairSampler::add_positives(std::uint64_t seed, std::uint64_t epoch, std::vector<End>& ends) const {
+  const graph::LocalGraph& graph = partition_.graph;
+  const CounterRng turns(seed, epoch, kTurns);
+  for (LocalId row = 0; row < graph.owned; ++row) {
+    const NodeId own = graph.original_id[at(row)];
+    if (graph.symmetric) {
+      for (const auto& [original, node] : neighbours(graph.in, in_halo_nodes_, row)) {
+        const bool first =
+            lower_first(turns, std::min(own, original), std::max(own, original)) == (own < original);
+        ends.push_back({row, original, node, true, first});
+      }
+    } else {
+      for (const auto& [original, node] : neighbours(graph.in, in_halo_nodes_, row))
+        ends.push_back({row, original, node, true, false});
+      for (const auto& [original, node] : neighbours(graph.out_if_directed, out_halo_nodes_, row))
+        ends.push_back({row, original, node, true, true});
+    }
+  }
+}
+
+/// The owner of u draws v', asks who that is, and tells the owner of v'.
+void PairSampler::add_negatives(std::uint64_t seed, std::uint64_t epoch, std::vector<End>& ends) const {
+  const graph::LocalGraph& graph = partition_.graph;
+  const CounterRng random(seed, epoch, kNegatives);
+  const std::size_t positives = ends.size();
+  std::vector<NodeId> drawn;
+  for (std::size_t i = 0; i < positives; ++i) {
+    if (!ends[i].first) continue;
+    const NodeId own = graph.original_id[at(ends[i].row)];
+    RandomStream stream(CounterRng::word(random.row_key(own), static_cast<std::uint64_t>(ends[i].original)));
+    for (std::int64_t k = 0; k < negatives_; ++k) {
+      const auto other =
+          static_cast<NodeId>(stream.below(static_cast<std::uint64_t>(graph.global_nodes - 1)));
+      drawn.push_back(other < own ? other : other + 1);
+    }
+  }
+  const std::vector<NodeId> nodes = directory_.look_up(drawn);
+  std::vector<std::vector<std::int64_t>> told(at(communicator_.size()));
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < positives; ++i) {
+    if (!ends[i].first) continue;
+    const LocalId row = ends[i].row;
+    for (std::int64_t k = 0; k < negatives_; ++k, ++next) {
+      ends.push_back({row, drawn[next], nodes[next], false, true});
+      auto& of_owner = told[at(partition_.ownership.owner_of(nodes[next]))];
+      of_owner.insert(of_owner.end(), {nodes[next], graph.original_id[at(row)], graph.first_node + row});
+    }
+  }
+  const mpi::Received received = send_to_ranks(communicator_, told);
+  for (std::size_t k = 0; k < received.values.size(); k += 3) {
+    ends.push_back({static_cast<LocalId>(received.values[k] - graph.first_node), received.values[k + 1],
+                    received.values[k + 2], false, false});
+  }
+}
+
+EpochPairs PairSampler::arrange(std::vector<End> ends) const {
+  const graph::LocalGraph& graph = partition_.graph;
+  const RowRange owned = {graph.first_node, graph.first_node + graph.owned};
+  // Ends that compare equal are the same pair drawn twice: which of them comes first changes nothing.
+  std::ranges::sort(
+      ends, {}, [](const End& end) { return std::tuple(end.row, end.original, end.positive, end.first); });
+  EpochPairs pairs;
+  for (const End& end : ends) {
+    if (end.node < owned.begin || end.node >= owned.end) pairs.remote.push_back(end.node);
+  }
+  std::ranges::sort(pairs.remote);
+  pairs.remote.erase(std::unique(pairs.remote.begin(), pairs.remote.end()), pairs.remote.end());
+  checked_cast<LocalId>(graph.owned + std::ssize(pairs.remote), "nodes in the pairs of one rank");
+  pairs.offsets.assign(at(graph.owned) + 1, 0);
+  for (const End& end : ends) {
+    const bool here = end.node >= owned.begin && end.node < owned.end;
+    const auto other =
+        here ? end.node - owned.begin
+             : graph.owned + (std::ranges::lower_bound(pairs.remote, end.node) - pairs.remote.begin());
+    pairs.ends.push_back({static_cast<LocalId>(other), end.positive, end.first});
+    pairs.offsets[at(end.row) + 1] = std::ssize(pairs.ends);
+  }
+  for (std::size_t i = 1; i < pairs.offsets.size(); ++i)
+    pairs.offsets[i] = std::max(pairs.offsets[i], pairs.offsets[i - 1]);
+  return pairs;
+}
+
+EpochPairs PairSampler::draw(std::uint64_t seed, std::uint64_t epoch) const {
+  std::vector<End> ends;
+  add_positives(seed, epoch, ends);
+  add_negatives(seed, epoch, ends);
+  return arrange(std::move(ends));
+}
+
+}  // namespace halo::train

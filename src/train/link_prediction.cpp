@@ -1,0 +1,126 @@
+#include "halo/train/link_prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+#include "halo/base/error.hpp"
+#include "halo/train/auc.hpp"
+#include "halo/train/link_metrics.hpp"
+#include "link_loss.hpp"
+#include "link_scorer.hpp"
+
+namespace halo::train {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// The K of "hits@K".
+std::optional<std::int64_t> hits_of(const std::string& metric) {
+  constexpr std::string_view kPrefix = "hits@";
+  if (!metric.starts_with(kPrefix)) return std::nullopt;
+  std::int64_t k = 0;
+  const char* const end = metric.data() + metric.size();
+  const auto [stop, error] = std::from_chars(metric.data() + kPrefix.size(), end, k);
+  if (error != std::errc() || stop != end || k < 1) return std::nullopt;
+  return k;
+}
+
+std::vector<std::string> metrics_of(const LinkOptions& options) {
+  if (!options.metrics.empty()) return options.metrics;
+  std::vector<std::string> metrics{"roc_auc", "mrr"};
+  for (const std::int64_t k : options.hits_k) metrics.push_back(fmt::format("hits@{}", k));
+  return metrics;
+}
+
+[[noreturn]] void refuse(const std::string& where, const std::string& found, const std::string& expected) {
+  throw InputError({.what = "an option of link prediction is out of range",
+                    .where = where,
+                    .found = found,
+                    .expected = expected,
+                    .next = "see gnn_train --help"});
+}
+
+/// Collective.
+double auc_of(const mpi::Communicator& communicator, const LinkScorer& scorer) {
+  std::vector<float> scores(scorer.positives().begin(), scorer.positives().end());
+  scores.insert(scores.end(), scorer.negatives().begin(), scorer.negatives().end());
+  std::vector<std::uint8_t> positive(scorer.positives().size(), 1);
+  positive.resize(scores.size(), 0);
+  return exact_auc(communicator, scores, positive);
+}
+
+/// Collective.
+double metric_of(const mpi::Communicator& communicator, const LinkScorer& scorer, const std::string& name) {
+  if (name == "roc_auc") return auc_of(communicator, scorer);
+  if (name == "mrr") {
+    return mean_reciprocal_rank(communicator, scorer.positives(), scorer.negatives(),
+                                scorer.links().negatives_each);
+  }
+  const std::int64_t k[] = {*hits_of(name)};
+  return hits_at(communicator, scorer.positives(), scorer.negatives(), k).front();
+}
+
+}  // namespace
+
+void check_link_options(const LinkOptions& options) {
+  if (options.negatives < 1) refuse("--negatives", std::to_string(options.negatives), "at least 1");
+  for (const std::int64_t k : options.hits_k) {
+    if (k < 1) refuse("--hits-k", std::to_string(k), "at least 1");
+  }
+  for (const std::string& metric : options.metrics) {
+    if (metric != "roc_auc" && metric != "mrr" && !hits_of(metric))
+      refuse("--metric", metric, "roc_auc, mrr or hits@K");
+    if (std::ranges::count(options.metrics, metric) > 1)
+      refuse("--metric", fmt::format("{} twice", metric), "each once");
+  }
+}
+
+template <typename Real>
+std::unique_ptr<nn::RowLoss<Real>> make_link_loss(const mpi::Communicator& communicator,
+                                                  const dist::LocalPartition& partition,
+                                                  const nn::Program& program, const LinkOptions& options,
+                                                  int threads) {
+  return std::make_unique<LinkLoss<Real>>(communicator, partition, options.decoder, decoder_range(program),
+                                          options.negatives, threads);
+}
+template std::unique_ptr<nn::RowLoss<float>> make_link_loss(const mpi::Communicator&,
+                                                            const dist::LocalPartition&, const nn::Program&,
+                                                            const LinkOptions&, int);
+template std::unique_ptr<nn::RowLoss<double>> make_link_loss(const mpi::Communicator&,
+                                                             const dist::LocalPartition&, const nn::Program&,
+                                                             const LinkOptions&, int);
+
+LinkPrediction::LinkPrediction(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
+                               const nn::Program& program, const LinkOptions& options, int threads)
+    : communicator_(communicator), metrics_(metrics_of(options)) {
+  communicator.agree([&] { check_link_options(options); });
+  loss_ = make_link_loss<float>(communicator, partition, program, options, threads);
+  for (const auto& [links, scorer] :
+       {std::pair(&partition.val_links, &scorers_[0]), std::pair(&partition.test_links, &scorers_[1])}) {
+    *scorer = std::make_unique<LinkScorer>(communicator, partition, *links, options.decoder,
+                                           decoder_range(program), threads);
+  }
+}
+LinkPrediction::~LinkPrediction() = default;
+
+bool LinkPrediction::has_validation() const {
+  return scorers_[0]->links().global_size > 0;
+}
+
+Scoring LinkPrediction::evaluate(MatrixView<const float> h, std::span<const float> parameters) {
+  Scoring scoring;
+  scoring.loss = {kNan, scorers_[0]->score(h, parameters), scorers_[1]->score(h, parameters)};
+  for (const std::string& name : metrics_) {
+    scoring.metrics.push_back({.name = name,
+                               .value = {kNan, metric_of(communicator_, *scorers_[0], name),
+                                         metric_of(communicator_, *scorers_[1], name)},
+                               .higher_is_better = true});
+  }
+  return scoring;
+}
+
+}  // namespace halo::train
