@@ -86,6 +86,10 @@ template <class T, typename Real>
 HALO_INLINE void load(const Real* from, T& value) {
   __builtin_memcpy(&value, from, sizeof(value));
 }
+template <class T, typename Real>
+HALO_INLINE void store(const T& value, Real* to) {
+  __builtin_memcpy(to, &value, sizeof(value));
+}
 
 // sum_c term(c) over c in [0, count): eight partial sums side by side, halves onto halves, then the rest in
 // order. The shape depends on the count alone. term.add(c, sum) adds as many terms from c on as `sum` holds.
@@ -250,4 +254,64 @@ class DropFactors {
   std::uint32_t threshold_ = 0;
   Real keep_ = 1;
   bool on_;
+};
+
+// L_i: a running maximum, and the sum of exp relative to it, rescaled when it rises.
+template <typename Real>
+class LogSum {
+ public:
+  HALO_INLINE explicit LogSum(std::int64_t heads) : heads_(heads) {
+    std::fill_n(largest_, heads, -std::numeric_limits<Real>::infinity());
+    std::fill_n(sum_, heads, Real{0});
+  }
+  HALO_INLINE void add(Real* scores, int edges) {
+    Real rescale[static_cast<std::size_t>(kMaxHeads)];
+    std::int64_t h = 0;
+    for (; h + kLanes <= heads_; h += kLanes) raise_largest<Lanes<Real>>(scores, edges, h, rescale);
+    for (; h < heads_; ++h) raise_largest<Real>(scores, edges, h, rescale);
+    exp_all(rescale, heads_);
+    exp_all(scores, edges * heads_);
+    for (h = 0; h + kLanes <= heads_; h += kLanes) add_up<Lanes<Real>>(scores, edges, h, rescale);
+    for (; h < heads_; ++h) add_up<Real>(scores, edges, h, rescale);
+  }
+  HALO_INLINE void result(Real* log_sum) const {
+    for (std::int64_t h = 0; h < heads_; ++h) log_sum[h] = largest_[h] + std::log(sum_[h]);
+  }
+
+ private:
+  // For the heads from h on that T holds: largest_ with the scores, its change, scores relative to it.
+  template <class T>
+  HALO_INLINE void raise_largest(Real* scores, int edges, std::int64_t h, Real* change) {
+    T before, score;
+    load(largest_ + h, before);
+    T largest = before;
+    for (int e = 0; e < edges; ++e) {
+      load(scores + e * heads_ + h, score);
+      largest = score > largest ? score : largest;
+    }
+    for (int e = 0; e < edges; ++e) {
+      load(scores + e * heads_ + h, score);
+      score -= largest;
+      store(score, scores + e * heads_ + h);
+    }
+    before -= largest;
+    store(before, change + h);
+    store(largest, largest_ + h);
+  }
+  template <class T>
+  HALO_INLINE void add_up(const Real* exps, int edges, std::int64_t h, const Real* rescale) {
+    T sum, factor, term;
+    load(sum_ + h, sum);
+    load(rescale + h, factor);
+    sum *= factor;
+    for (int e = 0; e < edges; ++e) {
+      load(exps + e * heads_ + h, term);
+      sum += term;
+    }
+    store(sum, sum_ + h);
+  }
+
+  std::int64_t heads_;
+  Real largest_[static_cast<std::size_t>(kMaxHeads)];
+  Real sum_[static_cast<std::size_t>(kMaxHeads)];
 };

@@ -94,53 +94,12 @@ struct V2Scores {
     load(att + c, factor);
     load(sums + c, sum);
     sum += factor * through;
-    __builtin_memcpy(sums + c, &sum, sizeof(sum));
+    store(sum, sums + c);
     if (d_att == nullptr) return;
     load(d_att + c, sum);
     sum += outputs;
-    __builtin_memcpy(d_att + c, &sum, sizeof(sum));
+    store(sum, d_att + c);
   }
-};
-
-// L_i: a running maximum, and the sum of exp relative to it, rescaled when it rises.
-template <typename Real>
-class LogSum {
- public:
-  HALO_INLINE explicit LogSum(std::int64_t heads) : heads_(heads) {
-    std::fill_n(largest_, heads, -std::numeric_limits<Real>::infinity());
-    std::fill_n(sum_, heads, Real{0});
-  }
-  HALO_INLINE void add(Real* scores, int edges) {
-    Real rescale[static_cast<std::size_t>(kMaxHeads)];
-    std::copy_n(largest_, heads_, rescale);
-    for (int e = 0; e < edges; ++e) {
-      const Real* const score = scores + e * heads_;
-#pragma omp simd
-      for (std::int64_t h = 0; h < heads_; ++h) largest_[h] = score[h] > largest_[h] ? score[h] : largest_[h];
-    }
-    for (std::int64_t h = 0; h < heads_; ++h) rescale[h] -= largest_[h];
-    for (int e = 0; e < edges; ++e) {
-      Real* const score = scores + e * heads_;
-#pragma omp simd
-      for (std::int64_t h = 0; h < heads_; ++h) score[h] -= largest_[h];
-    }
-    exp_all(rescale, heads_);
-    exp_all(scores, edges * heads_);
-    for (std::int64_t h = 0; h < heads_; ++h) sum_[h] *= rescale[h];
-    for (int e = 0; e < edges; ++e) {
-      const Real* const score = scores + e * heads_;
-#pragma omp simd
-      for (std::int64_t h = 0; h < heads_; ++h) sum_[h] += score[h];
-    }
-  }
-  HALO_INLINE void store(Real* log_sum) const {
-    for (std::int64_t h = 0; h < heads_; ++h) log_sum[h] = largest_[h] + std::log(sum_[h]);
-  }
-
- private:
-  std::int64_t heads_;
-  Real largest_[static_cast<std::size_t>(kMaxHeads)];
-  Real sum_[static_cast<std::size_t>(kMaxHeads)];
 };
 
 template <typename Real, class Scores>
@@ -156,7 +115,7 @@ HALO_INLINE void normaliser_pass(const Attention<Real>& in, const Scores& scores
       sum.add(score, block.size);
     }
     if (any) {
-      sum.store(log_sum.row(i));
+      sum.result(log_sum.row(i));
     } else {
       std::fill_n(log_sum.row(i), in.heads, Real{0});
     }
