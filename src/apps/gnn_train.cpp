@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "command_line.hpp"
 #include "gnn_train_options.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
@@ -16,32 +17,36 @@ namespace {
 
 using namespace halo;
 
-std::string format_accuracy(const nlohmann::json& value) {
-  return value.is_null() ? "none (no such nodes)" : fmt::format("{:.4f}", value.get<double>());
-}
-
-void print_summary(const nlohmann::json& summary, const std::filesystem::path& out) {
+void print_one(const nlohmann::json& summary) {
   fmt::print("epochs {}{}, {:.4f} s each (median; training {:.4f} s), peak memory {:.1f} MiB per rank\n",
              summary["epochs"].get<std::int64_t>(),
              summary["stopped_early"].get<bool>() ? " (stopped early)" : "",
              summary["epoch_seconds_median"].get<double>(), summary["train_seconds_median"].get<double>(),
              static_cast<double>(summary["peak_bytes_max"].get<std::int64_t>()) / 0x1p20);
-  fmt::print("validation accuracy {}\ntest accuracy {}\n", format_accuracy(summary["val_accuracy"]),
-             format_accuracy(summary["test_accuracy"]));
-  if (!out.empty()) fmt::print("run folder {}\n", out.string());
+  const auto metric = summary["metric"].get<std::string>();
+  fmt::print("validation {} {}\ntest {} {}\n", metric, apps::format_score(summary["val_" + metric]), metric,
+             apps::format_score(summary["test_" + metric]));
 }
 
-/// Parses on every rank (all see the same words); rank 0 speaks. Returns the exit status, or -1 to go on.
-int parse(CLI::App& app, int argc, char** argv, bool speaks) {
-  try {
-    app.parse(argc, argv);
-    return -1;
-  } catch (const CLI::ParseError& error) {
-    const bool asked =
-        error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);  // --help, --version
-    if (speaks) app.exit(error);
-    return asked ? static_cast<int>(ExitStatus::kDone) : static_cast<int>(ExitStatus::kBadInput);
+void print_several(const nlohmann::json& summary) {
+  const auto metric = summary["metric"].get<std::string>();
+  for (const auto& [split, key] : {std::pair("validation", "val_"), std::pair("test", "test_")}) {
+    const nlohmann::json& score = summary[key + metric];
+    fmt::print("{} {} {} +- {} over {} runs\n", split, metric, apps::format_score(score["mean"]),
+               apps::format_score(score["std"]), summary["runs"].get<std::int64_t>());
   }
+}
+
+void print_outcome(const train::TrainOutcome& outcome, const train::TrainOptions& options) {
+  const std::string out = options.out.string();
+  if (outcome.stopped_by_signal) {
+    fmt::print("stopped by a signal after epoch {}; continue with: gnn_train --resume {}\n", outcome.epoch,
+               out);
+    return;
+  }
+  if (outcome.was_finished) fmt::print("{} is finished: nothing was left to do\n", out);
+  options.runs > 1 ? print_several(outcome.summary) : print_one(outcome.summary);
+  if (!out.empty()) fmt::print("run folder {}\n", out);
 }
 
 int run(int argc, char** argv, const mpi::Communicator& world) {
@@ -50,20 +55,23 @@ int run(int argc, char** argv, const mpi::Communicator& world) {
       "Trains a graph neural network on a partitioned dataset: mpiexec -n P gnn_train PARTS --out RUN"};
   app.set_version_flag("--version", "gnn_train " HALO_VERSION);
   apps::TrainArguments arguments;
-  apps::add_option_file(app);
-  apps::add_train_options(app, arguments);
   int status = -1;
   world.agree([&] {
-    status = parse(app, argc, argv, leads);
+    apps::add_option_file(app, apps::stored_option_file(argc, argv));
+    apps::add_train_options(app, arguments);
+    status = apps::parse(app, argc, argv, leads);
     if (status >= 0) return;
     set_up_log(arguments.log_level, arguments.quiet,
                world.size() > 1 ? fmt::format("rank {}", world.rank()) : "");
     apps::resolve(arguments);
   });
   if (status >= 0) return status;
-  const auto summary = train::train(world, arguments.train, {.progress = !arguments.quiet});
-  if (leads) print_summary(summary, arguments.train.out);
-  return static_cast<int>(ExitStatus::kDone);
+  train::OptionRecord record = apps::record_of(app);
+  record.set("out", arguments.train.out.string());
+  record.set("partition", std::filesystem::absolute(arguments.train.partition).string());
+  const auto outcome = train::train(world, arguments.train, record, {.progress = !arguments.quiet});
+  if (leads) print_outcome(outcome, arguments.train);
+  return static_cast<int>(outcome.stopped_by_signal ? ExitStatus::kStoppedEarly : ExitStatus::kDone);
 }
 
 }  // namespace

@@ -1,18 +1,26 @@
 #include "gnn_train_options.hpp"
 
+#include "halo/base/error.hpp"
+#include "halo/train/run_folder.hpp"
 #include "model_options.hpp"
+#include "task_options.hpp"
 
 namespace halo::apps {
 namespace {
 
 void add_run_options(CLI::App& app, TrainArguments& arguments) {
+  train::TrainOptions& options = arguments.train;
   app.option_defaults()->group("Run")->always_capture_default();
-  app.add_option("PARTS,--partition", arguments.train.partition,
-                 "partitioned dataset, written by gnn_partition")
+  app.add_option("PARTS,--partition", options.partition, "partitioned dataset, written by gnn_partition")
       ->required();
-  app.add_option("--out", arguments.train.out, "run folder to write: a new name or an empty folder");
-  app.add_option("--threads", arguments.train.threads,
-                 "threads per rank; 0: the cores of a rank, shared fairly");
+  app.add_option("--out", options.out, "run folder to write: a new name or an empty folder");
+  app.add_option("--resume", arguments.resume,
+                 "continue the run in this folder, with its options unless given again")
+      ->configurable(false);
+  app.add_option("--checkpoint-every", options.checkpoint_every,
+                 "epochs between checkpoints; 0: only when TERM, USR1 or INT stops the run");
+  app.add_option("--keep-checkpoints", options.keep_checkpoints, "the newest ones that stay");
+  app.add_option("--threads", options.threads, "threads per rank; 0: the cores of a rank, shared fairly");
   app.add_option("--transport", arguments.transport, "how halo rows travel: nonblocking, blocking or p2p");
   app.add_flag("--quiet", arguments.quiet, "warnings and errors only");
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error or off");
@@ -28,16 +36,46 @@ void add_training_options(CLI::App& app, TrainArguments& arguments) {
   train::TrainOptions& options = arguments.train;
   app.option_defaults()->group("Training")->always_capture_default();
   app.add_option("--epochs", options.epochs, "passes over the graph");
-  app.add_option("--optimizer", options.optimizer.name, "adam or sgd");
-  app.add_option("--lr", options.optimizer.learning_rate, "learning rate");
-  app.add_option("--weight-decay", options.optimizer.weight_decay, "L2 penalty added to the gradient");
-  app.add_option("--weight-decay-on", arguments.weight_decay_on, "layers it applies to: all or first")
-      ->check(CLI::IsMember({"all", "first"}));
   app.add_option("--evaluate-every", options.evaluate_every, "epochs between evaluations");
   app.add_option("--patience", options.patience,
-                 "stop after so many evaluations without a lower validation loss and keep the best weights; "
-                 "0: run all");
+                 "stop after so many evaluations without a better one and keep the best weights; 0: run all");
+  app.add_flag("--best-weights", options.best_weights,
+               "keep the weights of the best evaluation, not the last");
+  app.add_option("--select", arguments.select,
+                 "what makes an evaluation better: val_loss or val_metric (the task's first metric)");
   app.add_option("--seed", options.seed, "of initial weights and dropout");
+  app.add_option("--runs", options.runs,
+                 "train so often, with seeds s, s + 1, ..., and give mean and standard deviation");
+}
+
+void add_optimizer_options(CLI::App& app, TrainArguments& arguments) {
+  optim::OptimizerOptions& options = arguments.train.optimizer;
+  app.option_defaults()->group("Optimizer")->always_capture_default();
+  app.add_option("--optimizer", options.name, "adam, adamw or sgd");
+  app.add_option("--lr", options.learning_rate, "learning rate");
+  app.add_option("--weight-decay", options.weight_decay, "L2 penalty in the gradient; adamw: decoupled");
+  app.add_option("--weight-decay-on", arguments.weight_decay_on, "layers it applies to: all or first")
+      ->check(CLI::IsMember({"all", "first"}));
+  app.add_option("--beta1", options.beta1, "adam, adamw: decay of the mean of gradients");
+  app.add_option("--beta2", options.beta2, "adam, adamw: decay of the mean of squares");
+  app.add_option("--epsilon", options.epsilon, "adam, adamw: beside the root of the squares");
+  app.add_option("--momentum", options.momentum, "sgd");
+  app.add_flag("--nesterov", options.nesterov, "sgd: Nesterov's momentum");
+  app.add_option("--clip-norm", arguments.train.clip_norm,
+                 "longest gradient; longer ones are scaled; 0: any");
+}
+
+void add_schedule_options(CLI::App& app, TrainArguments& arguments) {
+  optim::ScheduleOptions& options = arguments.train.schedule;
+  app.option_defaults()->group("Learning rate schedule")->always_capture_default();
+  app.add_option("--schedule", options.name, "constant, step, cosine or plateau (of the validation loss)");
+  app.add_option("--warmup-epochs", options.warmup_epochs, "epochs of linear warm-up before");
+  app.add_option("--step-size", options.step_size, "step: epochs between reductions");
+  app.add_option("--gamma", options.gamma, "step: factor of a reduction");
+  app.add_option("--min-lr", options.min_learning_rate, "cosine: where it ends; plateau: never below");
+  app.add_option("--plateau-patience", options.plateau_patience,
+                 "plateau: evaluations without improvement that are borne");
+  app.add_option("--plateau-factor", options.plateau_factor, "plateau: factor of a reduction");
 }
 
 }  // namespace
@@ -46,12 +84,41 @@ void add_train_options(CLI::App& app, TrainArguments& arguments) {
   add_run_options(app, arguments);
   add_input_options(app, arguments);
   add_model_options(app, arguments.train.model);
+  add_task_options(app, arguments.train.task, arguments.train.model);
   add_training_options(app, arguments);
+  add_optimizer_options(app, arguments);
+  add_schedule_options(app, arguments);
 }
 
 void resolve(TrainArguments& arguments) {
-  arguments.train.transport = dist::parse_transport(arguments.transport);
-  arguments.train.decay_first_layer_only = arguments.weight_decay_on == "first";
+  train::TrainOptions& options = arguments.train;
+  options.transport = dist::parse_transport(arguments.transport);
+  options.decay_first_layer_only = arguments.weight_decay_on == "first";
+  options.select = train::parse_selection(arguments.select);
+  options.resume = !arguments.resume.empty();
+  if (options.resume) options.out = arguments.resume;
+}
+
+std::filesystem::path stored_option_file(int argc, const char* const* argv) {
+  CLI::App scan;
+  scan.set_help_flag();
+  scan.allow_extras();
+  std::string resume;
+  std::string other;
+  scan.add_option("--resume", resume);
+  scan.add_option("--out", other);
+  scan.add_option("--config", other);
+  scan.parse(argc, argv);
+  if (resume.empty()) return {};
+  if (!other.empty()) {
+    throw InputError({.what = "--resume takes the folder and the options from the run",
+                      .where = "--out or --config beside --resume",
+                      .found = other,
+                      .expected = "neither of them",
+                      .next = "leave it out"});
+  }
+  train::stored_options(resume);  // says what is wrong where there is no run
+  return std::filesystem::path(resume) / "config.toml";
 }
 
 }  // namespace halo::apps

@@ -71,6 +71,7 @@ class OptionFile final : public CLI::ConfigBase {
         refuse("an option is set twice", number, lines.back().name, "each option once", "delete one of them");
       }
     }
+    std::erase_if(lines, [](const CLI::ConfigItem& item) { return item.inputs.empty(); });  // "x = []"
     return lines;
   }
 
@@ -122,17 +123,35 @@ nlohmann::json typed(const std::string& type, const std::string& text) {
   return text;
 }
 
+nlohmann::json typed_list(const std::string& type, const std::vector<std::string>& words) {
+  nlohmann::json values = nlohmann::json::array();
+  for (const std::string& word : words) values.push_back(typed(type, word));
+  return values;
+}
+
+/// CLI11's text of a list of words without blanks: "[a,b]".
+std::vector<std::string> list_words(const std::string& text) {
+  const std::string inner = text.size() < 2 ? "" : text.substr(1, text.size() - 2);
+  return inner.empty() ? std::vector<std::string>{} : CLI::detail::split(inner, ',');
+}
+
+/// Whether a flag is given; one that turns something off ("!--no-x") holds the opposite in its variable.
+bool is_set(const CLI::Option& flag) {
+  if (flag.count() == 0) return false;
+  return flag.as<bool>() != flag.check_fname(flag.get_lnames().front());
+}
+
 nlohmann::json resolved_value(CLI::Option& option) {
-  if (option.get_expected_max() == 0) return option.count() > 0 && option.as<bool>();
+  if (option.get_expected_max() == 0) return is_set(option);
   const std::string type = option.get_type_name();
+  const bool is_list = option.get_items_expected_max() > 1;
   if (option.count() == 0) {
     option.capture_default_str();  // what the variable holds now
+    if (is_list) return typed_list(type, list_words(option.get_default_str()));
     return typed(type, option.get_default_str());
   }
-  if (option.get_items_expected_max() == 1) return typed(type, option.results().back());
-  nlohmann::json values = nlohmann::json::array();
-  for (const std::string& text : option.results()) values.push_back(typed(type, text));
-  return values;
+  if (!is_list) return typed(type, option.results().back());
+  return typed_list(type, option.results());
 }
 
 std::vector<CLI::Option*> configurable_options(CLI::App& app) {
@@ -148,27 +167,14 @@ void add_option_file(CLI::App& app, const std::string& default_file) {
   app.config_formatter(std::make_shared<OptionFile>(app));
 }
 
-nlohmann::ordered_json resolved_options(CLI::App& app) {
-  nlohmann::ordered_json values;
+train::OptionRecord record_of(CLI::App& app) {
+  train::OptionRecord record;
   for (CLI::Option* option : configurable_options(app)) {
-    std::string key = option->get_lnames().front();
-    std::replace(key.begin(), key.end(), '-', '_');
-    values[key] = resolved_value(*option);
+    record.entries.push_back({.group = option->get_group(),
+                              .name = option->get_lnames().front(),
+                              .value = resolved_value(*option)});
   }
-  return values;
-}
-
-std::string resolved_option_file(CLI::App& app) {
-  std::string text;
-  std::string group;
-  for (CLI::Option* option : configurable_options(app)) {
-    if (option->get_group() != group) {
-      group = option->get_group();
-      text += fmt::format("{}# {}\n", text.empty() ? "" : "\n", group);
-    }
-    text += fmt::format("{} = {}\n", option->get_lnames().front(), resolved_value(*option).dump());
-  }
-  return text;
+  return record;
 }
 
 }  // namespace halo::apps

@@ -1,8 +1,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 #include <string>
+
+#include "halo/train/option_record.hpp"
 
 namespace halo::apps {
 
@@ -13,11 +14,7 @@ namespace halo::apps {
 /// empty: none.
 void add_option_file(CLI::App& app, const std::string& default_file = "");
 
-/// Every option of a parsed command line with its resolved value, in the order of registration; the keys are
-/// the option's names with _ for -.
-nlohmann::ordered_json resolved_options(CLI::App& app);
-
-/// The same as a text that --config accepts and that gives the same values.
-std::string resolved_option_file(CLI::App& app);
+/// Every option of a parsed command line with its resolved value, in the order of registration.
+train::OptionRecord record_of(CLI::App& app);
 
 }  // namespace halo::apps

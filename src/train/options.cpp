@@ -1,46 +1,47 @@
 #include "halo/train/options.hpp"
 
-#include <fmt/format.h>
+#include <cmath>
 
 #include "halo/base/error.hpp"
 
 namespace halo::train {
+namespace {
 
-nlohmann::json to_json(const TrainOptions& options) {
-  return {{"partition", options.partition.string()},
-          {"out", options.out.string()},
-          {"model", options.model.model},
-          {"layers", options.model.layers},
-          {"hidden", options.model.hidden},
-          {"dropout", options.model.dropout},
-          {"input_dropout", options.model.input_dropout},
-          {"row_normalise", options.row_normalise},
-          {"optimizer", options.optimizer.name},
-          {"lr", options.optimizer.learning_rate},
-          {"weight_decay", options.optimizer.weight_decay},
-          {"weight_decay_on", options.decay_first_layer_only ? "first" : "all"},
-          {"epochs", options.epochs},
-          {"evaluate_every", options.evaluate_every},
-          {"patience", options.patience},
-          {"seed", options.seed},
-          {"threads", options.threads},
-          {"transport", dist::to_string(options.transport)}};
+void check(bool good, const char* option, const std::string& found, const char* expected) {
+  if (good) return;
+  throw InputError({.what = "training option out of range",
+                    .where = option,
+                    .found = found,
+                    .expected = expected,
+                    .next = ""});
+}
+
+void check_at_least(std::int64_t least, const char* option, std::int64_t found, const char* expected) {
+  check(found >= least, option, std::to_string(found), expected);
+}
+
+}  // namespace
+
+Selection parse_selection(const std::string& text) {
+  check(text == "val_loss" || text == "val_metric", "--select", text, "val_loss or val_metric");
+  return text == "val_loss" ? Selection::kLoss : Selection::kMetric;
 }
 
 void check_options(const TrainOptions& options) {
-  const auto check = [](bool good, const char* option, std::int64_t found, const char* expected) {
-    if (good) return;
-    throw InputError({.what = "training option out of range",
-                      .where = option,
-                      .found = std::to_string(found),
-                      .expected = expected,
-                      .next = ""});
-  };
-  check(options.epochs >= 1, "--epochs", options.epochs, "at least 1");
-  check(options.evaluate_every >= 1, "--evaluate-every", options.evaluate_every, "at least 1");
-  check(options.patience >= 0, "--patience", options.patience, "0 (never stop early) or more");
-  check(options.threads >= 0 && options.threads <= 4096, "--threads", options.threads,
+  check_at_least(1, "--epochs", options.epochs, "at least 1");
+  check_at_least(1, "--evaluate-every", options.evaluate_every, "at least 1");
+  check_at_least(0, "--patience", options.patience, "0 (never stop early) or more");
+  check_at_least(1, "--runs", options.runs, "at least 1");
+  check_at_least(0, "--checkpoint-every", options.checkpoint_every, "0 (on a signal only) or more");
+  check_at_least(1, "--keep-checkpoints", options.keep_checkpoints, "at least 1");
+  check(std::isfinite(options.clip_norm) && options.clip_norm >= 0.0, "--clip-norm",
+        std::to_string(options.clip_norm), "0 (no clipping) or above");
+  check(options.threads >= 0 && options.threads <= 4096, "--threads", std::to_string(options.threads),
         "0 (automatic) to 4096");
+  check(options.checkpoint_every == 0 || !options.out.empty(), "--checkpoint-every",
+        std::to_string(options.checkpoint_every), "0 where no --out says where checkpoints go");
+  optim::make_optimizer<float>(options.optimizer, 0, {});
+  optim::LearningRateSchedule(options.schedule, options.optimizer.learning_rate);
 }
 
 }  // namespace halo::train

@@ -1,46 +1,53 @@
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
+#include <vector>
 
-#include "halo/mpi/communicator.hpp"
-#include "halo/nn/program.hpp"
+#include "halo/train/option_record.hpp"
 
 namespace halo::train {
 
-/// The folder of one run, written by rank 0 alone: config.json, metrics.jsonl (a line per epoch, flushed),
-/// summary.json, weights.safetensors.
-class RunFolder {
+// A run folder holds config.toml and config.json (the options, from its first moment on), metrics.jsonl (a
+// line per epoch), checkpoints/, weights.safetensors, predictions.npy and, last, summary.json: with it the
+// run is finished. For rank 0 alone.
+
+/// InputError if a new run cannot go to `path`; touches nothing.
+void check_run_path(const std::filesystem::path& path);
+/// Creates the folder with the options in it. InputError as check_run_path().
+void create_run_folder(const std::filesystem::path& path, const OptionRecord& record);
+/// Gives the run other options; it is not finished any more.
+void renew_run_folder(const std::filesystem::path& path, const OptionRecord& record);
+
+/// Whether there is a run.
+bool has_run(const std::filesystem::path& path);
+/// The options of the run, as in its config.json. InputError if there is no run.
+nlohmann::json stored_options(const std::filesystem::path& path);
+/// The summary of the run; null if it is not finished.
+nlohmann::json stored_summary(const std::filesystem::path& path);
+void write_summary(const std::filesystem::path& path, const nlohmann::json& summary);
+
+/// metrics.jsonl of a run: a line per epoch, handed to the system at once.
+class MetricsFile {
  public:
-  /// InputError if `path` exists and is not an empty folder. Creates it and writes config.json.
-  RunFolder(const std::filesystem::path& path, const nlohmann::json& config);
-  ~RunFolder();
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
+  /// Continues the file behind its first `bytes` and drops the rest. InputError if it is shorter.
+  MetricsFile(const std::filesystem::path& run_folder, std::int64_t bytes);
+  ~MetricsFile();
+  MetricsFile(const MetricsFile&) = delete;
+  MetricsFile& operator=(const MetricsFile&) = delete;
 
-  void append_metrics(const nlohmann::ordered_json& line);
-  void write_summary(const nlohmann::json& summary);
-  /// Weights by name, row-major [rows x cols] (biases [cols]), in the safetensors format.
-  void write_weights(const nn::Program& program, std::span<const float> parameters);
-
-  const std::filesystem::path& path() const { return path_; }
+  void append(const nlohmann::ordered_json& line);
+  /// All lines, oldest first.
+  std::vector<nlohmann::json> lines() const;
+  /// Makes the lines durable; returns the length of the file.
+  std::int64_t sync();
 
  private:
   std::filesystem::path path_;
-  std::FILE* metrics_ = nullptr;
+  std::FILE* file_ = nullptr;
 };
-
-/// InputError if a run cannot go to `path`; touches nothing.
-void check_run_path(const std::filesystem::path& path);
-
-/// Collective. Writes values[i] of the owned node with original_ids[i] at that place of an int32 .npy file of
-/// `num_nodes`: each rank receives and writes one block of the original ids, so that no rank holds all.
-void write_predictions(const mpi::Communicator& communicator, const std::filesystem::path& path,
-                       NodeId num_nodes, std::span<const NodeId> original_ids,
-                       std::span<const std::int32_t> values);
 
 }  // namespace halo::train

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "halo/mpi/communicator.hpp"
+#include "halo/train/option_record.hpp"
 #include "halo/train/options.hpp"
 
 namespace halo::train {
@@ -12,10 +13,22 @@ struct TrainReport {
   bool progress = true;  ///< a line that is rewritten on a terminal, plain lines otherwise
 };
 
-/// Collective. Loads the partition, trains, writes the run folder (if options.out is set); returns the
-/// summary, the same on every rank. Errors of input are InputError, thrown alike on every rank before
-/// anything is written.
-nlohmann::json train(const mpi::Communicator& communicator, const TrainOptions& options,
-                     const TrainReport& report);
+/// How a job ended; the same on every rank.
+struct TrainOutcome {
+  bool was_finished = false;       ///< before: nothing was done
+  bool stopped_by_signal = false;  ///< a checkpoint has been written to go on from
+  std::int64_t epoch = 0;          ///< the last one done
+  nlohmann::json summary;          ///< null if stopped by a signal
+};
+
+/// Collective. Loads the partition, trains, writes the run folder (if options.out is set). With
+/// options.resume it continues the run in options.out, bit for bit as if it had not been interrupted, on any
+/// number of ranks and threads; a finished run gives its summary again. With options.runs above 1 it trains
+/// once for each seed in subfolders of its own, and the summary holds means and sample standard deviations.
+/// TERM, USR1 and INT stop a run that has a folder after its epoch with a checkpoint. `record` goes to the
+/// run folder as it is. Errors of input are InputError, thrown alike on every rank before anything is
+/// written.
+TrainOutcome train(const mpi::Communicator& communicator, const TrainOptions& options,
+                   const OptionRecord& record, const TrainReport& report);
 
 }  // namespace halo::train

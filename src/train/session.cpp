@@ -1,0 +1,113 @@
+#include "session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "halo/base/cpu.hpp"
+#include "halo/base/error.hpp"
+#include "halo/base/log.hpp"
+#include "halo/base/timer.hpp"
+#include "halo/kernels/product.hpp"
+#include "halo/kernels/rows.hpp"
+#include "halo/train/placement.hpp"
+#include "problem.hpp"
+
+namespace halo::train {
+namespace {
+
+/// Some MPI libraries append how they were built.
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+void log_placement(const std::vector<RankPlacement>& ranks) {
+  spdlog::info("{} rank{}, {}; vector code {}, products {}", ranks.size(), ranks.size() == 1 ? "" : "s",
+               first_line(mpi::library_version()), to_string(vector_isa()), kernels::product_backend());
+  const char* binding = std::getenv("OMP_PROC_BIND");
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    spdlog::info("rank {}: host {}, pid {}, cpus {}, {} thread{} (OMP_PROC_BIND {})", r, ranks[r].host,
+                 ranks[r].pid, cpu_ranges(ranks[r].cpus), ranks[r].threads, ranks[r].threads == 1 ? "" : "s",
+                 binding == nullptr ? "not set" : binding);
+  }
+}
+
+}  // namespace
+
+Session::Session(const mpi::Communicator& communicator, const TrainOptions& options)
+    : communicator_(communicator) {
+  const auto ranks = place_ranks(communicator_, options.threads);
+  if (leads()) log_placement(ranks);
+  threads_ = ranks[static_cast<std::size_t>(communicator_.rank())].threads;
+  load(options);
+  nn::Targets targets = make_targets(communicator_, partition_, options.task);
+  has_validation_ = targets.global_count[1] > 0;
+  communicator_.agree([&] {
+    check_validation(options);
+    metrics_ = options.task.metrics.empty() ? default_metrics(targets.task) : options.task.metrics;
+    check_metrics(metrics_, targets.task, targets.cols);
+    model_ =
+        nn::build_model(options.model, partition_.manifest.feature_cols, partition_.manifest.num_classes);
+  });
+  make_executor(options, std::move(targets));
+  if (leads()) log_memory();
+  executor_->fold_constants();
+}
+
+void Session::load(const TrainOptions& options) {
+  const Timer timer;
+  partition_ = dist::load_partition(communicator_, options.partition);
+  if (!leads()) return;
+  spdlog::info("{}: {} nodes, {} edges, {} parts on {} rank(s), read in {:.2f} s", partition_.manifest.name,
+               partition_.manifest.num_nodes, partition_.manifest.num_edges, partition_.manifest.parts,
+               communicator_.size(), timer.seconds());
+}
+
+void Session::check_validation(const TrainOptions& options) const {
+  const auto needs = [this](bool wanted, const char* what, const char* option) {
+    if (!wanted || has_validation_) return;
+    throw InputError({.what = fmt::format("{} needs validation nodes", what),
+                      .where = option,
+                      .found = "a dataset without validation nodes",
+                      .expected = "some validation nodes",
+                      .next = fmt::format("leave {} out", option)});
+  };
+  needs(options.patience > 0, "early stopping", "--patience");
+  needs(options.best_weights, "the choice of the best weights", "--best-weights");
+  needs(options.schedule.name == "plateau", "the plateau schedule", "--schedule");
+}
+
+void Session::make_executor(const TrainOptions& options, nn::Targets targets) {
+  const MatrixView<float> features(partition_.features.data(), partition_.graph.owned,
+                                   partition_.manifest.feature_cols);
+  if (options.row_normalise) kernels::normalise_rows_l1(features);
+  nn::Schedules schedules = nn::make_schedules(model_, partition_.graph);
+  const std::int64_t cols =
+      std::max(nn::widest_gather(schedules.train), nn::widest_gather(schedules.evaluation));
+  exchange_ = std::make_unique<DistExchange>(communicator_, partition_, options.transport, cols, threads_);
+  executor_ = std::make_unique<nn::Executor<float>>(partition_.graph, features, std::move(targets),
+                                                    std::move(schedules), *exchange_, threads_);
+}
+
+void Session::log_memory() const {
+  const nn::MemoryPlan plan = executor_->memory_plan();
+  spdlog::info(
+      "{} parameters; rank 0 holds {} rows + {} halo rows, {:.1f} MiB of activations, {:.1f} MiB of "
+      "constants",
+      model_.parameter_count(), partition_.graph.owned, partition_.graph.in.halo,
+      static_cast<double>(plan.arena) / 0x1p20, static_cast<double>(plan.constants) / 0x1p20);
+  spdlog::debug("training program\n{}", to_text(executor_->train_schedule()));
+}
+
+Scoring Session::evaluate(std::span<const float> parameters) {
+  const nn::Scores scores = executor_->evaluate(parameters);
+  return score_outputs(communicator_, executor_->targets(), scores, executor_->logits(), metrics_);
+}
+
+NodeSlice Session::node_slice() const {
+  return {.num_nodes = partition_.manifest.num_nodes,
+          .owned = partition_.ownership.nodes_of(communicator_.rank())};
+}
+
+}  // namespace halo::train

@@ -1,0 +1,60 @@
+#include "training_state.hpp"
+
+namespace halo::train {
+namespace {
+
+std::vector<optim::FlatRange> decayed_ranges(const nn::Program& program, bool first_layer_only) {
+  std::vector<optim::FlatRange> ranges;
+  for (const nn::Parameter& parameter : program.parameters) {
+    if (!parameter.learnt || (first_layer_only && parameter.layer != 0)) continue;
+    ranges.push_back({.begin = parameter.offset, .end = parameter.offset + parameter.size()});
+  }
+  return ranges;
+}
+
+optim::ScheduleOptions over_epochs(optim::ScheduleOptions options, std::int64_t epochs) {
+  options.epochs = epochs;
+  return options;
+}
+
+}  // namespace
+
+TrainingState::TrainingState(const nn::Program& model, const TrainOptions& options)
+    : parameters(static_cast<std::size_t>(model.parameter_count())),
+      best(options),
+      optimizer_(optim::make_optimizer<float>(options.optimizer, model.learnt_count(),
+                                              decayed_ranges(model, options.decay_first_layer_only))),
+      schedule_(over_epochs(options.schedule, options.epochs), options.optimizer.learning_rate) {
+  nn::initialise_parameters(model, options.seed, parameters.data());
+}
+
+void TrainingState::judge(const Scoring& scoring) {
+  schedule_.observe(scoring.loss[1]);
+  best.judge(epoch, scoring, parameters);
+}
+
+nlohmann::json TrainingState::to_json() const {
+  return {{"epoch", epoch},
+          {"optimizer_steps", optimizer_->steps()},
+          {"schedule", schedule_.state()},
+          {"best", best.state()}};
+}
+
+void TrainingState::set(const nlohmann::json& state) {
+  epoch = state.at("epoch");
+  optimizer_->set_steps(state.at("optimizer_steps"));
+  schedule_.set_state(state.at("schedule").get<std::vector<double>>());
+  best.set_state(state.at("best"), static_cast<std::int64_t>(parameters.size()));
+}
+
+CheckpointArrays TrainingState::arrays() {
+  CheckpointArrays arrays;
+  arrays.whole.push_back({.name = "parameters", .values = parameters});
+  for (const optim::StateArray<float>& moment : optimizer_->state()) {
+    arrays.whole.push_back({.name = "optimizer_" + moment.name, .values = moment.values});
+  }
+  if (best.epoch() > 0) arrays.whole.push_back({.name = "best_parameters", .values = best.parameters()});
+  return arrays;
+}
+
+}  // namespace halo::train
