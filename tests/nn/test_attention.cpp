@@ -325,7 +325,8 @@ TEST_CASE("attention keeps rows of nodes only: so many columns, and more edges n
 }
 
 TEST_CASE("numbers of heads that cannot be are refused") {
-  for (const int heads : {0, -1, 3, static_cast<int>(kernels::kMaxHeads) + 1}) {
+  for (const std::int64_t heads :
+       {std::int64_t{0}, std::int64_t{-1}, std::int64_t{3}, kernels::kMaxHeads + 1}) {
     const auto build = [&] {
       program_with(
           [&](nn::Program& program, nn::ValueId x) { return gat_layer(program, x, {.heads = heads}); });

@@ -11,7 +11,7 @@ namespace halo::nn {
 
 /// What the operations of one attention layer share.
 struct AttentionOptions {
-  int heads = 1;
+  std::int64_t heads = 1;
   double slope = 0.2;        ///< of leaky_relu below zero
   bool loops = true;         ///< every row is its own neighbour too, once
   double p = 0.0;            ///< share of the coefficients that training drops
@@ -29,7 +29,7 @@ struct AttentionScores {
   static constexpr const char* kName = "attention_scores";
   ParameterId att_src = kNone;
   ParameterId att_dst = kNone;
-  int heads = 1;
+  std::int64_t heads = 1;
   std::vector<ParameterId> parameters() const { return {att_src, att_dst}; }
 };
 /// zts, dzts -> dz; adds the gradients of att_src and att_dst
@@ -37,7 +37,7 @@ struct AttentionScoresGradient {
   static constexpr const char* kName = "attention_scores_gradient";
   ParameterId att_src = kNone;
   ParameterId att_dst = kNone;
-  int heads = 1;
+  std::int64_t heads = 1;
   std::vector<ParameterId> gradients() const { return {att_src, att_dst}; }
 };
 /// zts with its halo rows -> L [H], the logarithm of each row's sum of exp(score)
@@ -58,7 +58,7 @@ struct AttentionSum {
 /// dy, y, zts, L -> [dy | L | s | <dy, y>] [HC + 3H]: what sources need of their targets
 struct AttentionBackwardPack {
   static constexpr const char* kName = "attention_backward_pack";
-  int heads = 1;
+  std::int64_t heads = 1;
 };
 /// pack with its halo rows, zts -> [dz | dt | 0] [HC + 2H]
 struct AttentionSourceGradient {
@@ -101,7 +101,7 @@ struct AttentionV2Sum {
 /// dy, y, r, L -> [dy | r | L | <dy, y>] [2HC + 2H]: what sources need of their targets
 struct AttentionV2BackwardPack {
   static constexpr const char* kName = "attention_v2_backward_pack";
-  int heads = 1;
+  std::int64_t heads = 1;
 };
 /// pack with its halo rows, l -> dl [HC]
 struct AttentionV2SourceGradient {
