@@ -30,6 +30,10 @@ void add_input_options(CLI::App& app, TrainArguments& arguments) {
   app.option_defaults()->group("Input")->always_capture_default();
   app.add_flag("--row-normalise", arguments.train.row_normalise,
                "divide each feature row by the sum of its absolute values");
+  app.add_flag("--row-normalise-l2", arguments.train.row_normalise_l2,
+               "divide each feature row by its length");
+  app.add_flag("--standardise", arguments.train.standardise,
+               "bring each feature column to mean 0 and deviation 1 over all nodes");
 }
 
 void add_training_options(CLI::App& app, TrainArguments& arguments) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "halo/base/error.hpp"
+#include "halo/train/feature_scaling.hpp"
 
 namespace halo::train {
 namespace {
@@ -28,6 +29,7 @@ Selection parse_selection(const std::string& text) {
 }
 
 void check_options(const TrainOptions& options) {
+  choose_scaling(options.row_normalise, options.row_normalise_l2, options.standardise);
   check_at_least(1, "--epochs", options.epochs, "at least 1");
   check_at_least(1, "--evaluate-every", options.evaluate_every, "at least 1");
   check_at_least(0, "--patience", options.patience, "0 (never stop early) or more");

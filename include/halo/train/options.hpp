@@ -30,6 +30,8 @@ struct TrainOptions {
   bool decay_first_layer_only = false;  ///< weight decay on the first layer, as Kipf and Welling; else on all
   double clip_norm = 0.0;               ///< largest length of the gradient; 0: any
   bool row_normalise = false;           ///< divide each feature row by the sum of its absolute values
+  bool row_normalise_l2 = false;        ///< divide each feature row by its length
+  bool standardise = false;             ///< each feature column to mean 0 and deviation 1 over all nodes
   std::int64_t epochs = 200;
   std::int64_t evaluate_every = 1;  ///< epochs; the last one is always evaluated
   std::int64_t patience =
