@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -17,7 +18,7 @@ RUN_SECONDS = 120  # a run that takes longer hangs
 class Programs:
     """Paths of the programs and data, from the command line of the test."""
 
-    dataset = partition = train = mpiexec = None
+    dataset = partition = train = infer = mpiexec = None
     data = None
 
 
@@ -60,11 +61,33 @@ def train_command(ranks, parts, out, *options):
     return mpi_command(ranks, Programs.train, parts, "--out", out, "--quiet", *options)
 
 
+def resume_command(ranks, run_folder, *options):
+    return mpi_command(ranks, Programs.train, "--resume", run_folder, "--quiet", *options)
+
+
+def start(command, **more):
+    """Starts a command and returns it running; its output, both kinds in one, is text."""
+    return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env=environment(), **more)
+
+
+def wait_for_epochs(job, run_folder, epochs):
+    """Waits until a running job has written so many lines of metrics."""
+    path = Path(run_folder) / "metrics.jsonl"
+    until = time.monotonic() + RUN_SECONDS
+    while not path.exists() or path.read_bytes().count(b"\n") < epochs:
+        if job.poll() is not None or time.monotonic() > until:
+            job.kill()
+            raise AssertionError(f"the job did not reach epoch {epochs}: {job.communicate()[0]}")
+        time.sleep(0.005)
+
+
 def metrics(run_folder):
     return [json.loads(line) for line in (Path(run_folder) / "metrics.jsonl").read_text().splitlines()]
 
 
-EXACT_KEYS = ("epoch", "train_loss", "train_accuracy", "val_loss", "val_accuracy", "test_loss", "test_accuracy")
+EXACT_KEYS = ("epoch", "train_loss", "train_accuracy", "val_loss", "val_accuracy", "test_loss", "test_accuracy",
+              "learning_rate", "gradient_norm")
 
 
 def bits_of_run(run_folder):
@@ -113,7 +136,7 @@ class HaloTest(unittest.TestCase):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("dataset", "partition", "train", "mpiexec"):
+    for name in ("dataset", "partition", "train", "infer", "mpiexec"):
         parser.add_argument(f"--{name}", required=True)
     options, rest = parser.parse_known_args()
     for name, value in vars(options).items():

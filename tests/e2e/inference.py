@@ -1,0 +1,150 @@
+"""gnn_infer: what a trained model says, on any number of ranks, equal to what the training run said; bad input."""
+
+import array
+import json
+import math
+import shutil
+
+import halo_runs
+from halo_runs import HaloTest, Programs, generate, mpi_command, partition, run, succeed, train_command
+
+NODES = 600
+CLASSES = 5
+
+
+def read_npy(path):
+    """(shape, values) of an int32 or float32 array."""
+    data = path.read_bytes()
+    end = 10 + int.from_bytes(data[8:10], "little")
+    header = data[10:end].decode()
+    shape = tuple(int(word) for word in header.split("'shape': (")[1].split(")")[0].split(",") if word.strip())
+    return shape, array.array("i" if "'<i4'" in header else "f", data[end:])
+
+
+def infer_command(ranks, parts, *options):
+    return mpi_command(ranks, Programs.infer, parts, "--threads", 1, "--quiet", *options)
+
+
+class Inference(HaloTest):
+    def setUp(self):
+        super().setUp()
+        self.dataset = generate(self.folder / "sbm", "--kind", "sbm", "--nodes", NODES, "--classes", CLASSES, "--seed", 5)
+        self.parts = partition(self.dataset, self.folder / "parts", 4)
+
+    def train(self, name, *options, parts=None):
+        out = self.folder / name
+        succeed(train_command(2, parts or self.parts, out, "--threads", 1, "--epochs", 12, *options))
+        return out
+
+    def infer(self, ranks, name, *options, parts=None):
+        out = self.folder / name
+        done = succeed(infer_command(ranks, parts or self.parts, "--out", out, *options))
+        return out, done.stdout
+
+    def test_any_number_of_ranks_says_what_the_training_run_said(self):
+        trained = self.train("run", "--layers", 3, "--hidden", 16)
+        asked = ("--run", trained, "--predictions", "--logits", "--probabilities", "--embeddings", 1, 2)
+        results = {}
+        for ranks in (1, 2, 3, 4):
+            out, said = self.infer(ranks, f"out{ranks}", *asked)
+            results[ranks] = {file.name: file.read_bytes() for file in out.iterdir()}
+            self.assertEqual(results[ranks]["predictions.npy"], (trained / "predictions.npy").read_bytes())
+            self.assertEqual(results[ranks], results[1], f"{ranks} ranks")
+            summary = json.loads((trained / "summary.json").read_text())
+            self.assertIn(f"test accuracy {summary['test_accuracy']:.4f}", said)
+            self.assertEqual(json.loads(results[ranks]["metrics.json"])["val_loss"], summary["val_loss"])
+        self.assertEqual(set(results[1]), {"predictions.npy", "logits.npy", "probabilities.npy", "embeddings_1.npy",
+                                           "embeddings_2.npy", "metrics.json"})
+
+    def test_outputs_belong_together(self):
+        trained = self.train("run", "--layers", 2, "--hidden", 16)
+        out, _ = self.infer(2, "out", "--run", trained, "--predictions", "--logits", "--probabilities", "--embeddings", 1)
+        shape, logits = read_npy(out / "logits.npy")
+        self.assertEqual(shape, (NODES, CLASSES))
+        _, probabilities = read_npy(out / "probabilities.npy")
+        shape, predictions = read_npy(out / "predictions.npy")
+        self.assertEqual(shape, (NODES,))
+        for node in range(NODES):
+            row = logits[node * CLASSES:(node + 1) * CLASSES]
+            self.assertEqual(predictions[node], max(range(CLASSES), key=lambda k: row[k]))
+            total = sum(math.exp(value) for value in row)
+            for column, value in enumerate(row):
+                self.assertAlmostEqual(probabilities[node * CLASSES + column], math.exp(value) / total, places=6)
+        shape, hidden = read_npy(out / "embeddings_1.npy")
+        self.assertEqual(shape, (NODES, 16))
+        self.assertGreaterEqual(min(hidden), 0.0)  # behind a ReLU
+        self.assertGreater(max(hidden), 0.0)
+
+    def test_embeddings_of_the_last_hidden_layer_give_the_logits(self):
+        trained = self.train("run", "--model", "mlp", "--layers", 2, "--hidden", 8)
+        out, _ = self.infer(3, "out", "--run", trained, "--logits", "--embeddings", 1)
+        _, logits = read_npy(out / "logits.npy")
+        _, hidden = read_npy(out / "embeddings_1.npy")
+        tensors = (trained / "weights.safetensors").read_bytes()
+        length = int.from_bytes(tensors[:8], "little")
+        header = json.loads(tensors[8:8 + length])
+        last = {}
+        for name, entry in header.items():
+            if name == "__metadata__":
+                continue
+            begin, end = (8 + length + offset for offset in entry["data_offsets"])
+            last[tuple(entry["shape"])] = array.array("f", tensors[begin:end])
+        weight, bias = last[(CLASSES, 8)], last[(CLASSES,)]  # [out x in], as in PyTorch
+        for node in range(0, NODES, 37):
+            for k in range(CLASSES):
+                product = sum(hidden[node * 8 + j] * weight[k * 8 + j] for j in range(8)) + bias[k]
+                self.assertAlmostEqual(logits[node * CLASSES + k], product, places=4)
+
+    def test_weights_of_a_file_with_options_of_a_file(self):
+        trained = self.train("run", "--model", "sage", "--hidden", 8)
+        weights = self.folder / "elsewhere.safetensors"
+        config = self.folder / "model.toml"
+        shutil.copy(trained / "weights.safetensors", weights)
+        config.write_text('model = "sage"\nhidden = 8  # all else as usual\n')
+        out, _ = self.infer(3, "out", "--config", config, "--weights", weights, "--predictions")
+        self.assertEqual((out / "predictions.npy").read_bytes(), (trained / "predictions.npy").read_bytes())
+        other = self.train("other", "--model", "sage", "--hidden", 8, "--seed", 2)
+        out, _ = self.infer(2, "out2", "--run", other, "--weights", weights, "--predictions")
+        self.assertEqual((out / "predictions.npy").read_bytes(), (trained / "predictions.npy").read_bytes())
+
+    def test_without_a_folder_only_metrics_are_given(self):
+        trained = self.train("run")
+        before = sorted(self.folder.rglob("*"))
+        done = succeed(infer_command(2, self.parts, "--run", trained))
+        self.assertIn("test accuracy 0.", done.stdout)
+        self.assertEqual(sorted(self.folder.rglob("*")), before)
+
+    def refuses(self, *words, options, status=2):
+        for ranks in (1, 3):
+            out = self.folder / "out"
+            done = run(infer_command(ranks, self.parts, *options), timeout=30)
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+            for word in words:
+                self.assertIn(word, done.stderr)
+            self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
+            self.assertFalse(out.exists())
+            self.assertEqual(list(self.folder.glob(".*")), [])
+
+    def test_bad_input(self):
+        out = self.folder / "out"
+        trained = self.train("run", "--hidden", 16)
+        small = self.train("small", "--hidden", 8)
+        to_out = ("--out", out, "--predictions")
+        self.refuses("--run", options=to_out)
+        self.refuses("config.toml", options=("--run", self.folder / "nowhere", *to_out))
+        self.refuses("--out", options=("--run", trained, "--logits"))
+        self.refuses("--out", options=("--run", trained, "--out", out))
+        self.refuses("hidden layer", "1 to 1", options=("--run", trained, "--out", out, "--embeddings", 2))
+        self.refuses("small", "the model has", options=("--run", trained, "--weights", small / "weights.safetensors", *to_out))
+        self.refuses("nothing.safetensors", options=("--run", trained, "--weights", self.folder / "nothing.safetensors", *to_out))
+        self.refuses("run", options=("--run", trained, "--out", trained, "--predictions"))
+        self.refuses("parent folder", options=("--run", trained, "--out", self.folder / "no" / "where", "--predictions"))
+        weights = small / "weights.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-4])
+        self.refuses("not a whole .safetensors file", options=("--run", small, *to_out))
+        (small / "config.toml").write_text("hiden = 8\n")
+        self.refuses("config.toml, line 1", "hiden", options=("--run", small, *to_out))
+
+
+if __name__ == "__main__":
+    halo_runs.main()
