@@ -105,7 +105,7 @@ std::string CheckpointFolder::failure_of(const std::function<void()>& work) cons
 std::string CheckpointFolder::write(std::int64_t epoch, const nlohmann::json& state,
                                     const CheckpointArrays& arrays, std::int64_t keep) const {
   const bool leads = communicator_.rank() == 0;
-  const fs::path temporary = path_ / ("." + name_of(epoch) + ".tmp");
+  const fs::path temporary = path_ / fmt::format(".{}.tmp", name_of(epoch));
   const std::string failure = failure_of([&] {
     communicator_.agree([&] {
       if (!leads) return;

@@ -13,6 +13,10 @@ void write_predictions(Session& session, const std::filesystem::path& path) {
   const auto& ids = session.partition().graph.original_id;
   const NodeId nodes = session.partition().manifest.num_nodes;
   const nn::Task task = executor.targets().task;
+  if (session.model().external_loss) {
+    write_node_rows<float>(communicator, path, nodes, ids, executor.logits());
+    return;
+  }
   if (task == nn::Task::kSingleLabel) {
     write_node_values<std::int32_t>(communicator, path, nodes, ids, executor.predictions());
     return;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "embedding_file.hpp"
 #include "halo/base/cpu.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
 #include "halo/base/timer.hpp"
 #include "halo/train/gradient_clipping.hpp"
+#include "halo/train/row_output.hpp"
 #include "halo/train/weights.hpp"
 #include "predictions.hpp"
 #include "stop_signals.hpp"
@@ -31,9 +33,11 @@ SeedRun::SeedRun(Session& session, const TrainOptions& options, const OptionReco
       options_(options),
       record_(record),
       progress_(session.leads() && report.progress, options.epochs),
-      state_(session.model(), options),
+      state_(session.model(), session.partition().graph, options),
       checkpoints_(session.communicator(), options.out / "checkpoints", session.node_slice()),
-      gradient_(state_.parameters.size()) {}
+      gradient_(state_.parameters.size()) {
+  session_.executor().set_embedding(state_.embedding.rows());
+}
 
 TrainOutcome SeedRun::go() {
   if (options_.resume) {
@@ -100,12 +104,16 @@ EpochResult SeedRun::train_epoch() {
     throw Diverged(fmt::format("training diverged: the loss of epoch {} is not finite; lower --lr ({})",
                                state_.epoch, options_.optimizer.learning_rate));
   }
-  if (options_.clip_norm > 0.0) {
-    const double squares = sum_of_squares<float>(gradient_);
-    result.gradient_norm = clip_gradient<float>(gradient_, squares, options_.clip_norm);
-  }
+  if (options_.clip_norm > 0.0) result.gradient_norm = clip();
   state_.step(gradient_, result.learning_rate);
   return result;
+}
+
+double SeedRun::clip() {
+  double squares = sum_of_squares<float>(gradient_);
+  if (!state_.embedding.empty()) squares += state_.embedding.sum_of_squares(session_.communicator());
+  clip_gradient<float>(state_.embedding.gradient(), squares, options_.clip_norm);
+  return clip_gradient<float>(gradient_, squares, options_.clip_norm);
 }
 
 EpochFigures SeedRun::record(const EpochResult& result, const EpochTimes& times) {
@@ -128,7 +136,7 @@ TrainOutcome SeedRun::finish() {
   Scoring chosen = last_;
   if (state_.best.keeps()) {
     chosen_epoch = state_.best.epoch();
-    std::copy(state_.best.parameters().begin(), state_.best.parameters().end(), state_.parameters.begin());
+    state_.take_best();
     chosen = session_.evaluate(state_.parameters);
   }
   const mpi::Communicator& communicator = session_.communicator();
@@ -139,11 +147,18 @@ TrainOutcome SeedRun::finish() {
       write_weights_file(options_.out / "weights.safetensors", session_.model(), state_.parameters);
     });
     write_predictions(session_, options_.out / "predictions.npy");
+    if (!state_.embedding.empty()) write_embedding();
     communicator.agree([&] {  // last: a run folder with a summary is complete
       if (session_.leads()) write_summary(options_.out, summary);
     });
   }
   return {.stopped_by_signal = false, .epoch = state_.epoch, .summary = std::move(summary)};
+}
+
+void SeedRun::write_embedding() {
+  const dist::LocalPartition& partition = session_.partition();
+  write_node_rows<float>(session_.communicator(), options_.out / kEmbeddingFile, partition.manifest.num_nodes,
+                         partition.graph.original_id, state_.embedding.rows().values);
 }
 
 /// As rank 0 has measured it; the same on every rank.

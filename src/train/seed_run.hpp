@@ -37,6 +37,8 @@ class SeedRun {
   /// One epoch; returns whether a signal asked to stop after it.
   bool run_epoch();
   EpochResult train_epoch();
+  /// Shortens the gradient, the embedding's too; returns its length before.
+  double clip();
   bool on_grid() const { return state_.epoch % options_.evaluate_every == 0; }
   EpochFigures record(const EpochResult& result, const EpochTimes& times);
 
@@ -45,6 +47,7 @@ class SeedRun {
   void write_due_checkpoint();
   TrainOutcome stop();
   TrainOutcome finish();
+  void write_embedding();
   nlohmann::json summarise(std::int64_t chosen_epoch, const Scoring& chosen) const;
 
   Session& session_;

@@ -44,7 +44,8 @@ void SeedRun::resume() {
                       .next = "start a new run, with --checkpoint-every"});
   });
   if (state.is_null()) {
-    state_ = TrainingState(session_.model(), options_);  // a damaged checkpoint may have been read in part
+    state_ = TrainingState(session_.model(), session_.partition().graph,
+                           options_);  // a damaged checkpoint may have been read in part
     if (session_.leads())
       spdlog::warn("{} has no usable checkpoint: starting from the beginning", options_.out.string());
   } else {

@@ -9,8 +9,9 @@
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
 #include "halo/base/timer.hpp"
+#include "halo/dist/training_subgraph.hpp"
 #include "halo/kernels/product.hpp"
-#include "halo/kernels/rows.hpp"
+#include "halo/train/feature_scaling.hpp"
 #include "halo/train/placement.hpp"
 #include "problem.hpp"
 
@@ -42,17 +43,36 @@ Session::Session(const mpi::Communicator& communicator, const TrainOptions& opti
   threads_ = ranks[static_cast<std::size_t>(communicator_.rank())].threads;
   load(options);
   nn::Targets targets = make_targets(communicator_, partition_, options.task);
-  has_validation_ = targets.global_count[1] > 0;
+  has_validation_ = targets.global_count[1] > 0 || partition_.val_links.global_size > 0;
   communicator_.agree([&] {
     check_validation(options);
-    metrics_ = options.task.metrics.empty() ? default_metrics(targets.task) : options.task.metrics;
-    check_metrics(metrics_, targets.task, targets.cols);
-    model_ =
-        nn::build_model(options.model, partition_.manifest.feature_cols, partition_.manifest.num_classes);
+    make_model(options, targets);
   });
+  if (options.task.inductive) {
+    training_graph_ = std::make_unique<graph::LocalGraph>(dist::training_subgraph(communicator_, partition_));
+  }
   make_executor(options, std::move(targets));
+  if (model_.external_loss) make_link_prediction(options);
   if (leads()) log_memory();
   executor_->fold_constants();
+}
+
+void Session::make_model(const TrainOptions& options, const nn::Targets& targets) {
+  const bool links = partition_.manifest.task == datasets::kLinkPrediction;
+  if (links && options.task.inductive) {
+    throw InputError({.what = "inductive training needs training nodes",
+                      .where = "--inductive",
+                      .found = "a dataset of task link_prediction",
+                      .expected = "a task of nodes",
+                      .next = "leave --inductive out"});
+  }
+  if (!links) {
+    metrics_ = options.task.metrics.empty() ? default_metrics(targets.task) : options.task.metrics;
+    check_metrics(metrics_, targets.task, targets.cols);
+  }
+  nn::ModelOptions model = options.model;
+  if (links) model.task_output = "encoder";
+  model_ = nn::build_model(model, partition_.manifest.feature_cols, partition_.manifest.num_classes);
 }
 
 void Session::load(const TrainOptions& options) {
@@ -81,13 +101,26 @@ void Session::check_validation(const TrainOptions& options) const {
 void Session::make_executor(const TrainOptions& options, nn::Targets targets) {
   const MatrixView<float> features(partition_.features.data(), partition_.graph.owned,
                                    partition_.manifest.feature_cols);
-  if (options.row_normalise) kernels::normalise_rows_l1(features);
-  nn::Schedules schedules = nn::make_schedules(model_, partition_.graph);
+  scale_features(communicator_, partition_.graph,
+                 choose_scaling(options.row_normalise, options.row_normalise_l2, options.standardise),
+                 features);
+  const nn::Graphs graphs(training_graph_ ? *training_graph_ : partition_.graph, partition_.graph);
+  nn::Schedules schedules = nn::make_schedules(model_, graphs);
   const std::int64_t cols =
       std::max(nn::widest_gather(schedules.train), nn::widest_gather(schedules.evaluation));
   exchange_ = std::make_unique<DistExchange>(communicator_, partition_, options.transport, cols, threads_);
-  executor_ = std::make_unique<nn::Executor<float>>(partition_.graph, features, std::move(targets),
+  executor_ = std::make_unique<nn::Executor<float>>(graphs, features, std::move(targets),
                                                     std::move(schedules), *exchange_, threads_);
+}
+
+void Session::make_link_prediction(const TrainOptions& options) {
+  const LinkOptions link_options = {.decoder = options.model.decoder,
+                                    .negatives = options.task.negatives,
+                                    .hits_k = options.task.hits_k,
+                                    .metrics = options.task.metrics};
+  communicator_.agree([&] { check_link_options(link_options); });
+  links_ = std::make_unique<LinkPrediction>(communicator_, partition_, model_, link_options, threads_);
+  executor_->set_row_loss(&links_->row_loss());
 }
 
 void Session::log_memory() const {
@@ -102,6 +135,7 @@ void Session::log_memory() const {
 
 Scoring Session::evaluate(std::span<const float> parameters) {
   const nn::Scores scores = executor_->evaluate(parameters);
+  if (links_) return links_->evaluate(executor_->logits(), parameters);
   return score_outputs(communicator_, executor_->targets(), scores, executor_->logits(), metrics_);
 }
 

@@ -10,6 +10,7 @@
 #include "halo/nn/executor.hpp"
 #include "halo/train/checkpoint.hpp"
 #include "halo/train/dist_exchange.hpp"
+#include "halo/train/link_prediction.hpp"
 #include "halo/train/metrics.hpp"
 #include "halo/train/options.hpp"
 
@@ -40,7 +41,9 @@ class Session {
  private:
   void load(const TrainOptions& options);
   void check_validation(const TrainOptions& options) const;
+  void make_model(const TrainOptions& options, const nn::Targets& targets);
   void make_executor(const TrainOptions& options, nn::Targets targets);
+  void make_link_prediction(const TrainOptions& options);
   void log_memory() const;
 
   const mpi::Communicator& communicator_;
@@ -49,8 +52,10 @@ class Session {
   nn::Program model_;
   bool has_validation_ = false;
   std::vector<std::string> metrics_;
+  std::unique_ptr<graph::LocalGraph> training_graph_;  ///< inductive
   std::unique_ptr<DistExchange> exchange_;
   std::unique_ptr<nn::Executor<float>> executor_;
+  std::unique_ptr<LinkPrediction> links_;  ///< where that is the task
 };
 
 }  // namespace halo::train

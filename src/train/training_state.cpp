@@ -1,5 +1,7 @@
 #include "training_state.hpp"
 
+#include <algorithm>
+
 namespace halo::train {
 namespace {
 
@@ -19,8 +21,10 @@ optim::ScheduleOptions over_epochs(optim::ScheduleOptions options, std::int64_t 
 
 }  // namespace
 
-TrainingState::TrainingState(const nn::Program& model, const TrainOptions& options)
+TrainingState::TrainingState(const nn::Program& model, const graph::LocalGraph& graph,
+                             const TrainOptions& options)
     : parameters(static_cast<std::size_t>(model.parameter_count())),
+      embedding(graph, options.model.embedding, options.optimizer, options.seed),
       best(options),
       optimizer_(optim::make_optimizer<float>(options.optimizer, model.learnt_count(),
                                               decayed_ranges(model, options.decay_first_layer_only))),
@@ -31,6 +35,12 @@ TrainingState::TrainingState(const nn::Program& model, const TrainOptions& optio
 void TrainingState::judge(const Scoring& scoring) {
   schedule_.observe(scoring.loss[1]);
   best.judge(epoch, scoring, parameters);
+  if (best.epoch() == epoch) embedding.keep_best();
+}
+
+void TrainingState::take_best() {
+  std::copy(best.parameters().begin(), best.parameters().end(), parameters.begin());
+  embedding.restore_best();
 }
 
 nlohmann::json TrainingState::to_json() const {
@@ -43,6 +53,7 @@ nlohmann::json TrainingState::to_json() const {
 void TrainingState::set(const nlohmann::json& state) {
   epoch = state.at("epoch");
   optimizer_->set_steps(state.at("optimizer_steps"));
+  embedding.set_steps(optimizer_->steps());
   schedule_.set_state(state.at("schedule").get<std::vector<double>>());
   best.set_state(state.at("best"), static_cast<std::int64_t>(parameters.size()));
 }
@@ -54,6 +65,7 @@ CheckpointArrays TrainingState::arrays() {
     arrays.whole.push_back({.name = "optimizer_" + moment.name, .values = moment.values});
   }
   if (best.epoch() > 0) arrays.whole.push_back({.name = "best_parameters", .values = best.parameters()});
+  arrays.sharded = embedding.arrays(best.epoch() > 0);
   return arrays;
 }
 
