@@ -86,18 +86,18 @@ def metrics(run_folder):
     return [json.loads(line) for line in (Path(run_folder) / "metrics.jsonl").read_text().splitlines()]
 
 
-EXACT_KEYS = ("epoch", "train_loss", "train_accuracy", "val_loss", "val_accuracy", "test_loss", "test_accuracy",
-              "learning_rate", "gradient_norm")
+def is_exact(key):
+    """True for a figure of metrics.jsonl that must not depend on ranks, threads or transport."""
+    return "seconds" not in key and "bytes" not in key
 
 
 def bits_of_run(run_folder):
     """Everything of a run that must not depend on ranks, threads or transport, as bytes."""
     run_folder = Path(run_folder)
     # repr of a double read from its shortest decimal form: equal texts are equal bits.
-    curve = repr([[line.get(key) for key in EXACT_KEYS] for line in metrics(run_folder)])
-    return {"metrics.jsonl": curve.encode(),
-            "weights.safetensors": (run_folder / "weights.safetensors").read_bytes(),
-            "predictions.npy": (run_folder / "predictions.npy").read_bytes()}
+    curve = repr([{key: value for key, value in line.items() if is_exact(key)} for line in metrics(run_folder)])
+    files = [run_folder / name for name in ("weights.safetensors", "predictions.npy", "embedding.npy")]
+    return {"metrics.jsonl": curve.encode(), **{file.name: file.read_bytes() for file in files if file.exists()}}
 
 
 def write_npy(path, dtype, shape, values):
