@@ -83,7 +83,9 @@ class BadInput(HaloTest):
         for options in (("--epochs", 0), ("--layers", 0), ("--hidden", 0), ("--dropout", "1.5"), ("--lr", "-1"),
                         ("--model", "nothing"), ("--optimizer", "nothing"), ("--transport", "pigeon"),
                         ("--threads", "-1"), ("--patience", "-1"), ("--log-level", "loud"), ("--weight-decay", "-1"),
-                        ("--evaluate-every", 0), ("--input-dropout", "2")):
+                        ("--evaluate-every", 0), ("--input-dropout", "2"), ("--runs", 0), ("--clip-norm", "-1"),
+                        ("--checkpoint-every", "-1"), ("--keep-checkpoints", 0), ("--select", "nothing"),
+                        ("--schedule", "nothing"), ("--warmup-epochs", "-1"), ("--momentum", "-1")):
             with self.subTest(options=options):
                 self.train_refuses(options[0], options=options, ranks=(2,))
 

@@ -42,7 +42,7 @@ class Training(HaloTest):
         parts = partition(dataset, self.folder / "parts", 4)
         out, summary = self.train(parts, "run", "--epochs", 30, ranks=3)
         self.assertEqual(sorted(file.name for file in out.iterdir()),
-                         ["config.json", "metrics.jsonl", "predictions.npy", "summary.json", "weights.safetensors"])
+                         ["config.json", "config.toml", "metrics.jsonl", "predictions.npy", "summary.json", "weights.safetensors"])
         lines = metrics(out)
         self.assertEqual([line["epoch"] for line in lines], list(range(1, 31)))
         for key in ("epoch_seconds_max", "halo_wait_seconds_mean", "allreduce_seconds_max", "halo_bytes"):
