@@ -107,6 +107,56 @@ class Inference(HaloTest):
         out, _ = self.infer(2, "out2", "--run", other, "--weights", weights, "--predictions")
         self.assertEqual((out / "predictions.npy").read_bytes(), (trained / "predictions.npy").read_bytes())
 
+    def parts_of(self, name, *options):
+        return partition(generate(self.folder / name, "--kind", "sbm", "--nodes", NODES, *options), self.folder / f"{name}_parts", 4)
+
+    def test_several_labels_for_each_node(self):
+        parts = self.parts_of("multi", "--task", "multi_label")
+        trained = self.train("run", parts=parts)
+        out, said = self.infer(3, "out", "--run", trained, "--predictions", "--probabilities", parts=parts)
+        self.assertIn("test roc_auc 0.", said)
+        self.assertEqual((out / "predictions.npy").read_bytes(), (trained / "predictions.npy").read_bytes())
+        shape, predictions = read_npy(out / "predictions.npy")
+        self.assertEqual(shape, (NODES, CLASSES))
+        _, probabilities = read_npy(out / "probabilities.npy")
+        self.assertEqual([value > 0.5 for value in probabilities], [value == 1 for value in predictions])
+
+    def test_a_regression_has_outputs_but_no_probabilities(self):
+        parts = self.parts_of("numbers", "--task", "node_regression")
+        trained = self.train("run", "--standardise", parts=parts)
+        out, said = self.infer(1, "out", "--run", trained, "--predictions", "--logits", parts=parts)
+        self.assertIn("test mse ", said)
+        self.assertEqual((out / "predictions.npy").read_bytes(), (trained / "predictions.npy").read_bytes())
+        self.assertEqual((out / "logits.npy").read_bytes(), (out / "predictions.npy").read_bytes())
+        done = run(infer_command(2, parts, "--run", trained, "--out", self.folder / "none", "--probabilities"))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("node_regression", done.stderr)
+
+    def test_learnt_rows_of_nodes_come_from_the_file_beside_the_weights(self):
+        parts = self.parts_of("bare", "--features", 0)
+        trained = self.train("run", "--embedding", 8, "--hidden", 8, parts=parts)
+        asked = ("--run", trained, "--predictions", "--embeddings", 1)
+        first, _ = self.infer(1, "out1", *asked, parts=parts)
+        second, _ = self.infer(3, "out3", *asked, parts=parts)
+        self.assertEqual((first / "predictions.npy").read_bytes(), (trained / "predictions.npy").read_bytes())
+        for name in ("predictions.npy", "embeddings_1.npy"):
+            self.assertEqual((first / name).read_bytes(), (second / name).read_bytes())
+        (trained / "embedding.npy").unlink()
+        done = run(infer_command(2, parts, "--run", trained))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("embedding.npy", done.stderr)
+
+    def test_links_are_predicted_from_the_same_rows(self):
+        held_out = self.folder / "links"
+        succeed([Programs.dataset, "split-edges", self.dataset, "--out", held_out, "--quiet"])
+        parts = partition(held_out, self.folder / "links_parts", 4)
+        trained = self.train("run", "--hidden", 16, "--decoder", "mlp", parts=parts)
+        out, said = self.infer(3, "out", "--run", trained, "--logits", parts=parts)
+        summary = json.loads((trained / "summary.json").read_text())
+        metric = summary["metric"]
+        self.assertIn(f"test {metric} {summary['test_' + metric]:.4f}", said)
+        self.assertEqual((out / "logits.npy").read_bytes(), (trained / "predictions.npy").read_bytes())
+
     def test_without_a_folder_only_metrics_are_given(self):
         trained = self.train("run")
         before = sorted(self.folder.rglob("*"))
