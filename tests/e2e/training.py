@@ -60,7 +60,7 @@ class Training(HaloTest):
         length = int.from_bytes(tensors[:8], "little")
         header = json.loads(tensors[8:8 + length])
         self.assertEqual(set(header) - {"__metadata__"},
-                         {"layers.0.weight", "layers.0.bias", "layers.1.weight", "layers.1.bias"})
+                         {"convs.0.lin.weight", "convs.0.bias", "convs.1.lin.weight", "convs.1.bias"})
         self.assertEqual(max(entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"),
                          len(tensors) - 8 - length)
 
