@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what HaloGNN needs to build, test and run on Debian / Ubuntu. Does nothing where all is there already.
-#   --reference   also PyTorch, NumPy, SciPy and OpenBLAS, for the scripts that compare with them (never needed by the product)
+#   --reference   also PyTorch, NumPy, SciPy, OpenBLAS and virtual environments, for the scripts that compare with them (never needed by the product)
 set -euo pipefail
 
 # Required by the build, in the order of meson.build.
@@ -9,7 +9,7 @@ packages=(g++ meson ninja-build pkg-config python3
           libmpich-dev mpich libxxhash-dev zlib1g-dev libzip-dev doctest-dev libboost-dev libmetis-dev)
 # Optional: faster dense products (x86-64 only), benchmarks, the lint suite.
 optional=(libxsmm-dev libbenchmark-dev clang-format-14 clang-tidy-14)
-reference=(python3-torch python3-numpy python3-scipy libopenblas0-pthread)
+reference=(python3-torch python3-numpy python3-scipy python3-venv libopenblas0-pthread)
 
 for argument in "$@"; do
   case "$argument" in

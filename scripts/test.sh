@@ -43,6 +43,7 @@ trap close EXIT
 rm -f "$log"
 
 scripts/install_dependencies.sh
+echo "test.sh: suite golden compares with stored values of PyTorch Geometric; scripts/parity.sh compares live (needs PyPI)"
 
 data=${HALO_TEST_DATA:-}
 if [ -z "$data" ] && [ -d ../shared/data ]; then data=../shared/data; fi
