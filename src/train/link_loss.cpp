@@ -28,7 +28,7 @@ LinkLoss<Real>::LinkLoss(const mpi::Communicator& communicator, const dist::Loca
       decoder_(decoder),
       range_(range),
       threads_(threads),
-      sampler_(communicator, partition, negatives),
+      sampler_(communicator, partition, negatives, threads),
       workers_(at(threads)) {}
 
 template <typename Real>

@@ -1,12 +1,13 @@
 #include "link_pairs.hpp"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <tuple>
 
 #include "halo/base/checked_cast.hpp"
 #include "halo/base/counter_rng.hpp"
 #include "halo/base/error.hpp"
+#include "halo/base/parallel.hpp"
 
 namespace halo::train {
 namespace {
@@ -31,10 +32,11 @@ struct PairSampler::End {
 };
 
 PairSampler::PairSampler(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
-                         std::int64_t negatives)
+                         std::int64_t negatives, int threads)
     : communicator_(communicator),
       partition_(partition),
       negatives_(negatives),
+      threads_(threads),
       directory_(communicator, partition.graph.global_nodes, partition.graph.first_node,
                  partition.graph.original_id),
       in_halo_nodes_(directory_.look_up(partition.graph.in.halo_original_id)),
@@ -128,30 +130,52 @@ void PairSampler::add_negatives(std::uint64_t seed, std::uint64_t epoch, std::ve
   }
 }
 
-EpochPairs PairSampler::arrange(std::vector<End> ends) const {
+/// By row, in any order within one.
+std::vector<PairSampler::End> PairSampler::by_row(const std::vector<End>& ends,
+                                                  std::vector<std::int64_t>& offsets) const {
+  offsets.assign(at(partition_.graph.owned) + 1, 0);
+  for (const End& end : ends) ++offsets[at(end.row) + 1];
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  std::vector<std::int64_t> next(offsets.begin(), offsets.end() - 1);
+  std::vector<End> sorted(ends.size());
+  for (const End& end : ends) sorted[at(next[at(end.row)]++)] = end;
+  return sorted;
+}
+
+EpochPairs PairSampler::arrange(const std::vector<End>& drawn) const {
+  constexpr std::int64_t kRows = 256;  // that a thread takes at a time
   const graph::LocalGraph& graph = partition_.graph;
   const RowRange owned = {graph.first_node, graph.first_node + graph.owned};
-  // Ends that compare equal are the same pair drawn twice: which of them comes first changes nothing.
-  std::ranges::sort(
-      ends, {}, [](const End& end) { return std::tuple(end.row, end.original, end.positive, end.first); });
+  const auto is_owned = [owned](NodeId node) { return node >= owned.begin && node < owned.end; };
   EpochPairs pairs;
-  for (const End& end : ends) {
-    if (end.node < owned.begin || end.node >= owned.end) pairs.remote.push_back(end.node);
+  for (const End& end : drawn) {
+    if (!is_owned(end.node)) pairs.remote.push_back(end.node);
   }
   std::ranges::sort(pairs.remote);
   pairs.remote.erase(std::unique(pairs.remote.begin(), pairs.remote.end()), pairs.remote.end());
   checked_cast<LocalId>(graph.owned + std::ssize(pairs.remote), "nodes in the pairs of one rank");
-  pairs.offsets.assign(at(graph.owned) + 1, 0);
-  for (const End& end : ends) {
-    const bool here = end.node >= owned.begin && end.node < owned.end;
-    const auto other =
-        here ? end.node - owned.begin
-             : graph.owned + (std::ranges::lower_bound(pairs.remote, end.node) - pairs.remote.begin());
-    pairs.ends.push_back({static_cast<LocalId>(other), end.positive, end.first});
-    pairs.offsets[at(end.row) + 1] = std::ssize(pairs.ends);
-  }
-  for (std::size_t i = 1; i < pairs.offsets.size(); ++i)
-    pairs.offsets[i] = std::max(pairs.offsets[i], pairs.offsets[i - 1]);
+  std::vector<End> ends = by_row(drawn, pairs.offsets);
+  pairs.ends.resize(ends.size());
+  parallel_for((graph.owned + kRows - 1) / kRows, threads_, [&](std::int64_t block, int) {
+    for (std::int64_t row = block * kRows; row < std::min<std::int64_t>((block + 1) * kRows, graph.owned);
+         ++row) {
+      const auto of_row = std::span(ends).subspan(at(pairs.offsets[at(row)]),
+                                                  at(pairs.offsets[at(row) + 1] - pairs.offsets[at(row)]));
+      // Ends that compare equal are the same pair drawn twice: which of them comes first changes nothing.
+      std::ranges::sort(of_row, {},
+                        [](const End& end) { return std::tuple(end.original, end.positive, end.first); });
+    }
+    const auto first = at(pairs.offsets[at(block * kRows)]);
+    const auto last = at(pairs.offsets[at(std::min<std::int64_t>((block + 1) * kRows, graph.owned))]);
+    for (std::size_t i = first; i < last; ++i) {
+      const NodeId node = ends[i].node;
+      const auto other =
+          is_owned(node)
+              ? node - owned.begin
+              : graph.owned + (std::ranges::lower_bound(pairs.remote, node) - pairs.remote.begin());
+      pairs.ends[i] = {static_cast<LocalId>(other), ends[i].positive, ends[i].first};
+    }
+  });
   return pairs;
 }
 
@@ -159,7 +183,7 @@ EpochPairs PairSampler::draw(std::uint64_t seed, std::uint64_t epoch) const {
   std::vector<End> ends;
   add_positives(seed, epoch, ends);
   add_negatives(seed, epoch, ends);
-  return arrange(std::move(ends));
+  return arrange(ends);
 }
 
 }  // namespace halo::train

@@ -34,7 +34,7 @@ class PairSampler {
  public:
   /// Collective. InputError, the same on every rank, on a graph without edges.
   PairSampler(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
-              std::int64_t negatives);
+              std::int64_t negatives, int threads);
 
   /// Collective.
   EpochPairs draw(std::uint64_t seed, std::uint64_t epoch) const;
@@ -51,11 +51,13 @@ class PairSampler {
                                     LocalId row) const;
   void add_positives(std::uint64_t seed, std::uint64_t epoch, std::vector<End>& ends) const;
   void add_negatives(std::uint64_t seed, std::uint64_t epoch, std::vector<End>& ends) const;
-  EpochPairs arrange(std::vector<End> ends) const;
+  std::vector<End> by_row(const std::vector<End>& ends, std::vector<std::int64_t>& offsets) const;
+  EpochPairs arrange(const std::vector<End>& drawn) const;
 
   const mpi::Communicator& communicator_;
   const dist::LocalPartition& partition_;
   std::int64_t negatives_;
+  int threads_;
   IdDirectory directory_;
   std::vector<NodeId> in_halo_nodes_, out_halo_nodes_;  ///< node ids of the halo of each direction
   std::int64_t global_pairs_ = 0;
