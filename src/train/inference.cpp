@@ -111,7 +111,7 @@ class Inference {
       : communicator_(communicator),
         options_(options),
         model_options_(model_options),
-        session_(communicator, without_training(model_options)),
+        session_(communicator, without_training(model_options), Purpose::kInference),
         parameters_(at(session_.model().parameter_count())) {
     communicator_.agree([&] {
       check_layers(options_, session_.model());

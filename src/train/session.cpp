@@ -36,7 +36,7 @@ void log_placement(const std::vector<RankPlacement>& ranks) {
 
 }  // namespace
 
-Session::Session(const mpi::Communicator& communicator, const TrainOptions& options)
+Session::Session(const mpi::Communicator& communicator, const TrainOptions& options, Purpose purpose)
     : communicator_(communicator) {
   const auto ranks = place_ranks(communicator_, options.threads);
   if (leads()) log_placement(ranks);
@@ -51,7 +51,7 @@ Session::Session(const mpi::Communicator& communicator, const TrainOptions& opti
   if (options.task.inductive) {
     training_graph_ = std::make_unique<graph::LocalGraph>(dist::training_subgraph(communicator_, partition_));
   }
-  make_executor(options, std::move(targets));
+  make_executor(options, std::move(targets), purpose);
   if (model_.external_loss) make_link_prediction(options);
   if (leads()) log_memory();
   executor_->fold_constants();
@@ -98,7 +98,7 @@ void Session::check_validation(const TrainOptions& options) const {
   needs(options.schedule.name == "plateau", "the plateau schedule", "--schedule");
 }
 
-void Session::make_executor(const TrainOptions& options, nn::Targets targets) {
+void Session::make_executor(const TrainOptions& options, nn::Targets targets, Purpose purpose) {
   const MatrixView<float> features(partition_.features.data(), partition_.graph.owned,
                                    partition_.manifest.feature_cols);
   scale_features(communicator_, partition_.graph,
@@ -106,6 +106,7 @@ void Session::make_executor(const TrainOptions& options, nn::Targets targets) {
                  features);
   const nn::Graphs graphs(training_graph_ ? *training_graph_ : partition_.graph, partition_.graph);
   nn::Schedules schedules = nn::make_schedules(model_, graphs);
+  if (purpose == Purpose::kInference) schedules.train = schedules.evaluation;
   const std::int64_t cols =
       std::max(nn::widest_gather(schedules.train), nn::widest_gather(schedules.evaluation));
   exchange_ = std::make_unique<DistExchange>(communicator_, partition_, options.transport, cols, threads_);
@@ -130,7 +131,7 @@ void Session::log_memory() const {
       "constants",
       model_.parameter_count(), partition_.graph.owned, partition_.graph.in.halo,
       static_cast<double>(plan.arena) / 0x1p20, static_cast<double>(plan.constants) / 0x1p20);
-  spdlog::debug("training program\n{}", to_text(executor_->train_schedule()));
+  spdlog::debug("program\n{}", to_text(executor_->train_schedule()));
 }
 
 Scoring Session::evaluate(std::span<const float> parameters) {

@@ -16,13 +16,17 @@
 
 namespace halo::train {
 
+/// What a model is loaded for: inference needs no room for gradients.
+enum class Purpose { kTraining, kInference };
+
 /// What every run of a job shares, whatever its seed: this rank's share of the graph, the model's program and
 /// what executes it.
 class Session {
  public:
   /// Collective. Reads the partition, builds the model, folds its constants. InputError, the same on every
   /// rank, on options that do not go with the dataset.
-  Session(const mpi::Communicator& communicator, const TrainOptions& options);
+  Session(const mpi::Communicator& communicator, const TrainOptions& options,
+          Purpose purpose = Purpose::kTraining);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -42,7 +46,7 @@ class Session {
   void load(const TrainOptions& options);
   void check_validation(const TrainOptions& options) const;
   void make_model(const TrainOptions& options, const nn::Targets& targets);
-  void make_executor(const TrainOptions& options, nn::Targets targets);
+  void make_executor(const TrainOptions& options, nn::Targets targets, Purpose purpose);
   void make_link_prediction(const TrainOptions& options);
   void log_memory() const;
 

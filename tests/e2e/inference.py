@@ -3,10 +3,12 @@
 import array
 import json
 import math
+import re
 import shutil
 
 import halo_runs
-from halo_runs import HaloTest, Programs, generate, mpi_command, partition, run, succeed, train_command
+from halo_runs import (HaloTest, Programs, both_ways, generate, mpi_command, partition, run, succeed, train_command,
+                       write_dataset)
 
 NODES = 600
 CLASSES = 5
@@ -156,6 +158,27 @@ class Inference(HaloTest):
         metric = summary["metric"]
         self.assertIn(f"test {metric} {summary['test_' + metric]:.4f}", said)
         self.assertEqual((out / "logits.npy").read_bytes(), (trained / "predictions.npy").read_bytes())
+
+    def test_a_model_judges_another_graph_of_any_size(self):
+        path = both_ways((i, i + 1) for i in range(39))
+        known = partition(write_dataset(self.folder / "known", 40, path, range(40)), self.folder / "known_parts", 2)
+        trained = self.train("run", "--class-weights", "balanced", parts=known)
+        unknown = write_dataset(self.folder / "unknown", 30, path[:58:2], [0], test=range(1, 30))
+        parts = partition(unknown, self.folder / "unknown_parts", 2)
+        out, said = self.infer(2, "out", "--run", trained, "--predictions", parts=parts)
+        shape, predictions = read_npy(out / "predictions.npy")
+        self.assertEqual(shape, (30,))
+        hits = sum(predictions[node] == node % 2 for node in range(1, 30))  # labels of write_dataset
+        self.assertIn(f"test accuracy {hits / 29:.4f}", said)
+        self.assertIn("validation accuracy none", said)
+
+    def test_inference_needs_less_memory_than_training(self):
+        def activations(command):
+            return float(re.search(r"([0-9.]+) MiB of activations", succeed(command).stderr).group(1))
+        wide = ("--layers", 4, "--hidden", 512)
+        trained = self.folder / "run"
+        training = activations(mpi_command(1, Programs.train, self.parts, "--out", trained, "--epochs", 1, *wide))
+        self.assertLess(activations(mpi_command(1, Programs.infer, self.parts, "--run", trained)), 0.7 * training)
 
     def test_without_a_folder_only_metrics_are_given(self):
         trained = self.train("run")
