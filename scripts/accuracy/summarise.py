@@ -6,42 +6,46 @@ import json
 import statistics
 from pathlib import Path
 
-# Test accuracy in per cent: Kipf & Welling, "Semi-supervised classification with graph convolutional networks", 2017.
-PUBLISHED = {"cora": 81.5, "citeseer": 70.3, "pubmed": 79.0}
+
+def scores(folder, metric):
+    """Test score of every run, per cent."""
+    values = []
+    for path in sorted(folder.glob("run_*/summary.json")):
+        score = json.loads(path.read_text())[f"test_{metric}"]
+        values += score["values"] if isinstance(score, dict) else [score]
+    if not values:
+        raise SystemExit(f"summarise.py: no summary below {folder}")
+    return [100.0 * value for value in values]
 
 
-def accuracies(folder, seeds):
-    """Test accuracy at the last epoch of every seed, per cent."""
-    summaries = [json.loads((folder / f"run_{seed}" / "summary.json").read_text()) for seed in range(1, seeds + 1)]
-    return [100.0 * summary["test_accuracy_last"] for summary in summaries]
-
-
-def row_of(name, values):
-    return {
-        "dataset": name,
-        "mean": statistics.mean(values),
-        "std": statistics.stdev(values) if len(values) > 1 else 0.0,
-        "published": PUBLISHED[name],
-        "accuracies": values,
-    }
+def rows_of(table, out):
+    for line in table.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        name, _, _, splits, metric, published, source = line.split("\t")
+        if not (out / name).is_dir():
+            continue
+        values = scores(out / name, metric)
+        yield {"row": name, "metric": metric, "splits": splits, "runs": len(values), "mean": statistics.mean(values),
+               "std": statistics.stdev(values) if len(values) > 1 else 0.0, "published": published, "source": source,
+               "values": values}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path, help="the OUT folder of run_table.sh")
-    parser.add_argument("--seeds", type=int, required=True)
+    parser.add_argument("--rows", type=Path, required=True)
     parser.add_argument("--ranks", type=int, required=True)
     options = parser.parse_args()
 
-    rows = [row_of(name, accuracies(options.out / name, options.seeds)) for name in PUBLISHED]
-    lines = [f"Test accuracy at the last epoch, GCN 2x16, {options.seeds} seeds, {options.ranks} ranks",
-             f"{'dataset':10} {'mean':>6} {'std':>6} {'min':>6} {'max':>6} {'published':>10}"]
-    lines += [f"{r['dataset']:10} {r['mean']:6.2f} {r['std']:6.2f} {min(r['accuracies']):6.2f}"
-              f" {max(r['accuracies']):6.2f} {r['published']:10.1f}" for r in rows]
+    rows = list(rows_of(options.rows, options.out))
+    lines = [f"Test scores in per cent, {options.ranks} ranks",
+             f"{'row':24} {'metric':9} {'runs':>4} {'mean':>6} {'std':>5} {'min':>6} {'max':>6}  published"]
+    lines += [f"{r['row']:24} {r['metric']:9} {r['runs']:4} {r['mean']:6.2f} {r['std']:5.2f} {min(r['values']):6.2f}"
+              f" {max(r['values']):6.2f}  {r['published']} ({r['source']})" for r in rows]
     text = "\n".join(lines)
     (options.out / "table.txt").write_text(text + "\n")
-    table = {"seeds": options.seeds, "ranks": options.ranks, "rows": rows}
-    (options.out / "table.json").write_text(json.dumps(table, indent=1) + "\n")
+    (options.out / "table.json").write_text(json.dumps({"ranks": options.ranks, "rows": rows}, indent=1) + "\n")
     print(text)
 
 
