@@ -35,9 +35,7 @@ SeedRun::SeedRun(Session& session, const TrainOptions& options, const OptionReco
       progress_(session.leads() && report.progress, options.epochs),
       state_(session.model(), session.partition().graph, options),
       checkpoints_(session.communicator(), options.out / "checkpoints", session.node_slice()),
-      gradient_(state_.parameters.size()) {
-  session_.executor().set_embedding(state_.embedding.rows());
-}
+      gradient_(state_.parameters.size()) {}
 
 TrainOutcome SeedRun::go() {
   if (options_.resume) {
@@ -45,6 +43,7 @@ TrainOutcome SeedRun::go() {
   } else {
     open_folder(0);
   }
+  session_.executor().set_embedding(state_.embedding.rows());
   progress_.begin(state_.epoch);
   while (!over()) {
     const bool asked_to_stop = run_epoch();

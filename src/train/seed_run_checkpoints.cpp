@@ -44,10 +44,11 @@ void SeedRun::resume() {
                       .next = "start a new run, with --checkpoint-every"});
   });
   if (state.is_null()) {
-    state_ = TrainingState(session_.model(), session_.partition().graph,
-                           options_);  // a damaged checkpoint may have been read in part
-    if (session_.leads())
+    // A damaged checkpoint may have been read in part.
+    state_ = TrainingState(session_.model(), session_.partition().graph, options_);
+    if (session_.leads()) {
       spdlog::warn("{} has no usable checkpoint: starting from the beginning", options_.out.string());
+    }
   } else {
     checkpoint_epoch_ = resumed_from_ = state_.epoch;
   }
@@ -97,7 +98,7 @@ void SeedRun::write_due_checkpoint() {
 /// After a signal, with all ranks in the same epoch.
 TrainOutcome SeedRun::stop() {
   progress_.finish();
-  const std::string failure = checkpoint_epoch_ == state_.epoch ? "" : write_checkpoint();
+  const std::string failure = write_checkpoint();
   session_.communicator().agree([&] {
     if (failure.empty()) return;
     throw Error(fmt::format(
