@@ -14,6 +14,7 @@
 namespace halo::train {
 namespace {
 
+/// Keys of one column; those of column c start at c times this.
 constexpr std::uint64_t kKeys = std::uint64_t{1} << 32;
 
 /// How many positives and negatives have one score.
@@ -21,6 +22,8 @@ struct Count {
   std::uint64_t key = 0;
   std::int64_t positives = 0;
   std::int64_t negatives = 0;
+
+  std::size_t column() const { return static_cast<std::size_t>(key / kKeys); }
 };
 
 /// An integer below kKeys that is ordered as the scores are; both zeros are one.
@@ -30,19 +33,20 @@ std::uint64_t key_of(float score) {
   return (bits & kSign) != 0 ? ~bits : bits | kSign;
 }
 
-/// Ascending by key; one entry for each key.
-std::vector<Count> count_by_key(std::span<const float> scores, std::span<const std::uint8_t> positive) {
+/// Appends the counts of one column, ascending by key; one entry for each key.
+void count_by_key(std::size_t column, std::span<const float> scores, std::span<const std::uint8_t> positive,
+                  std::vector<Count>& counts) {
   std::vector<std::uint64_t> words(scores.size());
   for (std::size_t i = 0; i < scores.size(); ++i) {
     words[i] = key_of(scores[i]) << 1 | static_cast<std::uint64_t>(positive[i] != 0);
   }
   std::sort(words.begin(), words.end());
-  std::vector<Count> counts;
+  const std::size_t first = counts.size();
   for (const std::uint64_t word : words) {
-    if (counts.empty() || counts.back().key != word >> 1) counts.push_back({.key = word >> 1});
+    const std::uint64_t key = column * kKeys + (word >> 1);
+    if (counts.size() == first || counts.back().key != key) counts.push_back({.key = key});
     ++((word & 1) != 0 ? counts.back().positives : counts.back().negatives);
   }
-  return counts;
 }
 
 std::int64_t entries_below(const std::vector<Count>& counts, std::uint64_t key) {
@@ -51,28 +55,44 @@ std::int64_t entries_below(const std::vector<Count>& counts, std::uint64_t key) 
   return place - counts.begin();
 }
 
-/// Collective. Keys [result[r], result[r + 1]) belong to rank r, which gets at most its share of all entries
-/// and one more from each rank. Each inner boundary is found by bisection.
-std::vector<std::uint64_t> cut_keys(const mpi::Communicator& communicator, const std::vector<Count>& counts) {
+/// The k-th of the keys that cut (low, high] into kProbes + 1 about equal pieces.
+constexpr std::size_t kProbes = 15;
+std::uint64_t probe(std::uint64_t low, std::uint64_t high, std::size_t k) {
+  const std::uint64_t step = (high - low) / (kProbes + 1);
+  return std::min(high, low + std::max<std::uint64_t>(1, step) * (k + 1));
+}
+
+/// Collective. Keys [result[r], result[r + 1]) of the keys below `end` belong to rank r, which gets at most
+/// its share of all entries and one more from each rank. All inner boundaries are searched for at once, each
+/// round with many probes: a round is one reduction, whatever the number of ranks.
+std::vector<std::uint64_t> cut_keys(const mpi::Communicator& communicator, const std::vector<Count>& counts,
+                                    std::uint64_t end) {
   const auto ranks = static_cast<std::size_t>(communicator.size());
   std::int64_t total[] = {static_cast<std::int64_t>(counts.size())};
   communicator.sum(std::span<std::int64_t>(total));
-  std::vector<std::uint64_t> low(ranks + 1, 0);
-  std::vector<std::uint64_t> high(ranks + 1, kKeys);
-  high[0] = 0;
-  low[ranks] = kKeys;
-  std::vector<std::int64_t> below(ranks + 1);
+  std::vector<std::uint64_t> low(ranks, 0);
+  low.push_back(end);
+  std::vector<std::uint64_t> high(1, 0);
+  high.resize(ranks + 1, end);
+  std::vector<std::int64_t> below((ranks + 1) * kProbes);
   while (low != high) {  // alike on every rank
-    const auto middle = [&](std::size_t r) { return (low[r] + high[r] + 1) / 2; };
-    for (std::size_t r = 0; r <= ranks; ++r) below[r] = entries_below(counts, middle(r));
+    for (std::size_t r = 0; r <= ranks; ++r) {
+      for (std::size_t k = 0; k < kProbes; ++k) {
+        below[r * kProbes + k] = entries_below(counts, probe(low[r], high[r], k));
+      }
+    }
     communicator.sum(std::span<std::int64_t>(below));
     for (std::size_t r = 1; r < ranks; ++r) {
       const std::int64_t share = total[0] / communicator.size() * static_cast<std::int64_t>(r);
-      if (low[r] == high[r]) continue;
-      if (below[r] <= share) {
-        low[r] = middle(r);
-      } else {
-        high[r] = middle(r) - 1;
+      const std::uint64_t begin = low[r];
+      const std::uint64_t last = high[r];
+      for (std::size_t k = 0; k < kProbes && begin < last; ++k) {
+        const std::uint64_t key = probe(begin, last, k);
+        if (below[r * kProbes + k] <= share) {
+          low[r] = std::max(low[r], key);
+        } else {
+          high[r] = std::min(high[r], key - 1);
+        }
       }
     }
   }
@@ -81,8 +101,9 @@ std::vector<std::uint64_t> cut_keys(const mpi::Communicator& communicator, const
 
 /// Collective. The counts of all ranks for the keys of this one, ascending; a key once for each rank that has
 /// it.
-std::vector<Count> exchange(const mpi::Communicator& communicator, const std::vector<Count>& counts) {
-  const std::vector<std::uint64_t> cuts = cut_keys(communicator, counts);
+std::vector<Count> exchange(const mpi::Communicator& communicator, const std::vector<Count>& counts,
+                            std::uint64_t end) {
+  const std::vector<std::uint64_t> cuts = cut_keys(communicator, counts, end);
   std::vector<std::int64_t> offsets;
   for (const std::uint64_t cut : cuts) offsets.push_back(3 * entries_below(counts, cut));
   std::vector<std::int64_t> words;
@@ -102,36 +123,52 @@ std::vector<Count> exchange(const mpi::Communicator& communicator, const std::ve
   return own;
 }
 
-/// Twice the number of pairs whose positive is in `counts` and has the higher score, ties counted once;
-/// `negatives_below`: with a lower score than all of `counts`.
-std::int64_t twice_pairs_won(const std::vector<Count>& counts, std::int64_t negatives_below) {
-  std::int64_t twice = 0;
+/// For each column twice the number of pairs whose positive is in `counts` and has the higher score, ties
+/// counted once; `negatives_below`: of each column, those with a lower score than all of `counts`.
+std::vector<std::int64_t> twice_pairs_won(const std::vector<Count>& counts,
+                                          std::vector<std::int64_t> negatives_below) {
+  std::vector<std::int64_t> twice(negatives_below.size(), 0);
   for (std::size_t first = 0; first < counts.size();) {
+    const std::size_t column = counts[first].column();
     Count all;
     std::size_t next = first;
     for (; next < counts.size() && counts[next].key == counts[first].key; ++next) {
       all.positives += counts[next].positives;
       all.negatives += counts[next].negatives;
     }
-    twice += all.positives * (2 * negatives_below + all.negatives);
-    negatives_below += all.negatives;
+    twice[column] += all.positives * (2 * negatives_below[column] + all.negatives);
+    negatives_below[column] += all.negatives;
     first = next;
   }
   return twice;
 }
 
-/// Collective. `positives`, `negatives`: of all ranks, neither of them 0.
-double auc_of(const mpi::Communicator& communicator, std::span<const float> scores,
-              std::span<const std::uint8_t> positive, std::int64_t positives, std::int64_t negatives) {
-  const std::vector<Count> own = exchange(communicator, count_by_key(scores, positive));
-  std::int64_t own_negatives = 0;
-  for (const Count& count : own) own_negatives += count.negatives;
-  const auto of_ranks = communicator.all_gather(own_negatives);
-  std::int64_t below = 0;
-  for (int r = 0; r < communicator.rank(); ++r) below += of_ranks[static_cast<std::size_t>(r)];
-  std::int64_t twice[] = {twice_pairs_won(own, below)};
+/// Collective. For each column the sum of `own` over the ranks before this one.
+std::vector<std::int64_t> sum_of_ranks_before(const mpi::Communicator& communicator,
+                                              const std::vector<std::int64_t>& own) {
+  const std::size_t columns = own.size();
+  std::vector<std::int64_t> of_ranks(columns * static_cast<std::size_t>(communicator.size()), 0);
+  const std::size_t here = columns * static_cast<std::size_t>(communicator.rank());
+  std::copy(own.begin(), own.end(), of_ranks.begin() + static_cast<std::ptrdiff_t>(here));
+  communicator.sum(std::span<std::int64_t>(of_ranks));
+  std::vector<std::int64_t> before(columns, 0);
+  for (std::size_t k = 0; k < here; ++k) before[k % columns] += of_ranks[k];
+  return before;
+}
+
+/// Collective. Twice the pairs won of each column, over all ranks. All columns travel together.
+std::vector<std::int64_t> count_pairs(const mpi::Communicator& communicator, const std::vector<Count>& counts,
+                                      std::size_t columns) {
+  const std::vector<Count> own = exchange(communicator, counts, columns * kKeys);
+  std::vector<std::int64_t> negatives(columns, 0);
+  for (const Count& count : own) negatives[count.column()] += count.negatives;
+  std::vector<std::int64_t> twice = twice_pairs_won(own, sum_of_ranks_before(communicator, negatives));
   communicator.sum(std::span<std::int64_t>(twice));
-  return static_cast<double>(twice[0]) / static_cast<double>(2 * positives * negatives);
+  return twice;
+}
+
+double area(std::int64_t twice, std::int64_t positives, std::int64_t negatives) {
+  return static_cast<double>(twice) / static_cast<double>(2 * positives * negatives);
 }
 
 /// What the counts of all ranks say, so that every rank throws it alike.
@@ -166,7 +203,9 @@ double exact_auc(const mpi::Communicator& communicator, std::span<const float> s
   check_not_nan(counts[2]);
   if (counts[0] == 0 || counts[1] == 0) return std::numeric_limits<double>::quiet_NaN();
   check_pairs(counts[0], counts[1]);
-  return auc_of(communicator, scores, positive, counts[0], counts[1]);
+  std::vector<Count> by_key;
+  count_by_key(0, scores, positive, by_key);
+  return area(count_pairs(communicator, by_key, 1)[0], counts[0], counts[1]);
 }
 
 double mean_column_auc(const mpi::Communicator& communicator, MatrixView<const float> scores,
@@ -188,20 +227,25 @@ double mean_column_auc(const mpi::Communicator& communicator, MatrixView<const f
   communicator.sum(std::span<std::int64_t>(counts));
   check_not_nan(counts[width + 1]);
 
-  double sum = 0.0;
-  std::int64_t columns = 0;
+  const auto has_area = [&](std::size_t c) { return counts[c] > 0 && counts[c] < counts[width]; };
+  std::vector<Count> by_key;
   std::vector<float> column(rows.size());
   std::vector<std::uint8_t> column_positive(rows.size());
-  for (std::int64_t c = 0; c < cols; ++c) {
-    const std::int64_t positives = counts[static_cast<std::size_t>(c)];
-    const std::int64_t negatives = counts[width] - positives;
-    if (positives == 0 || negatives == 0) continue;
-    check_pairs(positives, negatives);
+  for (std::size_t c = 0; c < width; ++c) {
+    if (!has_area(c)) continue;
+    check_pairs(counts[c], counts[width] - counts[c]);
     for (std::size_t k = 0; k < rows.size(); ++k) {
-      column[k] = scores(rows[k], c);
-      column_positive[k] = positive(rows[k], c);
+      column[k] = scores(rows[k], static_cast<std::int64_t>(c));
+      column_positive[k] = positive(rows[k], static_cast<std::int64_t>(c));
     }
-    sum += auc_of(communicator, column, column_positive, positives, negatives);
+    count_by_key(c, column, column_positive, by_key);
+  }
+  const std::vector<std::int64_t> twice = count_pairs(communicator, by_key, width);
+  double sum = 0.0;
+  std::int64_t columns = 0;
+  for (std::size_t c = 0; c < width; ++c) {
+    if (!has_area(c)) continue;
+    sum += area(twice[c], counts[c], counts[width] - counts[c]);
     ++columns;
   }
   return columns == 0 ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(columns);

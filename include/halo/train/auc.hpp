@@ -20,7 +20,8 @@ double exact_auc(const mpi::Communicator& communicator, std::span<const float> s
 
 /// Collective. Mean of exact_auc over the columns of `scores` [rows x C], row r counting where use[r] != 0.
 /// `positive`: [rows x C], 0 or not. Columns that lack positives or negatives are left out, as the evaluator
-/// of ogbn-proteins does; NaN if all are. Error where a score that counts is NaN.
+/// of ogbn-proteins does; NaN if all are. Error where a score that counts is NaN. All columns take the same
+/// few exchanges.
 double mean_column_auc(const mpi::Communicator& communicator, MatrixView<const float> scores,
                        MatrixView<const std::uint8_t> positive, std::span<const std::uint8_t> use);
 
