@@ -10,6 +10,7 @@
 #include "halo/base/error.hpp"
 #include "halo/train/auc.hpp"
 #include "halo/train/link_metrics.hpp"
+#include "halo/train/row_output.hpp"
 #include "link_loss.hpp"
 #include "link_scorer.hpp"
 
@@ -109,6 +110,23 @@ LinkPrediction::~LinkPrediction() = default;
 
 bool LinkPrediction::has_validation() const {
   return scorers_[0]->links().global_size > 0;
+}
+
+void LinkPrediction::write_scores(const std::filesystem::path& folder) const {
+  for (const auto& [scorer, name] : {std::pair(scorers_[0].get(), "val_link_scores.npy"),
+                                     std::pair(scorers_[1].get(), "test_link_scores.npy")}) {
+    const dist::LinkSet& links = scorer->links();
+    if (links.global_size == 0) continue;
+    const std::int64_t each = links.negatives_each;
+    std::vector<float> rows;
+    for (std::int64_t link = 0; link < links.size(); ++link) {
+      rows.push_back(scorer->positives()[at(link)]);
+      const auto negatives = scorer->negatives().subspan(at(link * each), at(each));
+      rows.insert(rows.end(), negatives.begin(), negatives.end());
+    }
+    write_node_rows<float>(communicator_, folder / name, links.global_size, links.position,
+                           {rows.data(), links.size(), 1 + each});
+  }
 }
 
 Scoring LinkPrediction::evaluate(MatrixView<const float> h, std::span<const float> parameters) {

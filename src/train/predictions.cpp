@@ -15,6 +15,7 @@ void write_predictions(Session& session, const std::filesystem::path& path) {
   const nn::Task task = executor.targets().task;
   if (session.model().external_loss) {
     write_node_rows<float>(communicator, path, nodes, ids, executor.logits());
+    session.links()->write_scores(path.parent_path());
     return;
   }
   if (task == nn::Task::kSingleLabel) {

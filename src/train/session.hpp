@@ -35,6 +35,8 @@ class Session {
   int threads() const { return threads_; }
   const dist::LocalPartition& partition() const { return partition_; }
   const nn::Program& model() const { return model_; }
+  /// Null but for link prediction.
+  const LinkPrediction* links() const { return links_.get(); }
   bool has_validation() const { return has_validation_; }
   nn::Executor<float>& executor() { return *executor_; }
   DistExchange& exchange() { return *exchange_; }

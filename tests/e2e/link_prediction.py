@@ -31,6 +31,8 @@ class LinkPrediction(HaloTest):
         # By chance the mean of 1 / rank among 20 negatives is 0.17.
         self.assertGreater(figures["test_mrr"], 0.4)
         self.assertLessEqual(figures["test_hits@10"], figures["test_hits@50"])
+        for name in ("val_link_scores.npy", "test_link_scores.npy"):  # an edge and its negatives in each row
+            self.assertIn(b", 21)", (out / name).read_bytes()[:128])
         self.assertLess(metrics(out)[-1]["train_loss"], metrics(out)[0]["train_loss"])
 
     def test_directed_edges_and_the_mlp_decoder(self):

@@ -10,6 +10,7 @@
 #include "dist/shared_folder.hpp"
 #include "halo/base/counter_rng.hpp"
 #include "halo/base/exact_sum.hpp"
+#include "halo/datasets/npy.hpp"
 #include "halo/nn/models.hpp"
 #include "halo/train/link_prediction.hpp"
 #include "support/mpi_world.hpp"
@@ -40,7 +41,7 @@ SmallPartition make_whole(const halo::graph::Csr& graph) {
     for (std::size_t part = 0; part < 6; ++part) {
       for (NodeId u = whole.part_offsets[part]; u < whole.part_offsets[part + 1]; ++u) {
         const NodeId step = u + static_cast<NodeId>(set);
-        whole.links[set].push_back({std::ssize(whole.links[set]), u, (3 * step + 1) % nodes,
+        whole.links[set].push_back({nodes - 1 - std::ssize(whole.links[set]), u, (3 * step + 1) % nodes,
                                     (5 * step + 2) % nodes, (u + 4) % nodes, (7 * step) % nodes});
       }
       whole.link_offsets[set].push_back(std::ssize(whole.links[set]));
@@ -320,6 +321,17 @@ TEST_CASE("held-out links are scored as one would by hand") {
     CHECK(scoring.metrics[2].value[set + 1] == hits(1));
     CHECK(scoring.metrics[3].value[set + 1] == hits(5));
     CHECK(scoring.metrics[4].value[set + 1] == 1.0);
+  }
+  const halo::testing::SharedFolder folder;
+  links.write_scores(folder.path());
+  const auto scores = halo::datasets::read_npy<float>(folder.path() / "test_link_scores.npy");
+  REQUIRE(scores.size() == 41 * 4);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const auto& row = whole.links[1][i / 4];
+    const auto x = row_of<float>(40 - row[1]), y = row_of<float>(40 - row[2 + i % 4]);
+    float sum = 0.0F;
+    for (std::size_t c = 0; c < x.size(); ++c) sum += x[c] * y[c];
+    CHECK(scores[at(4 * row[0]) + i % 4] == sum);
   }
   CHECK(std::isnan(scoring.loss[0]));
   CHECK(scoring.metrics[3].name == "hits@5");

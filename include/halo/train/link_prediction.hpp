@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,6 +56,10 @@ class LinkPrediction {
   ///   mrr      mean_reciprocal_rank() of each edge among its own negatives
   ///   hits@K   hits_at() K of all negatives together
   Scoring evaluate(MatrixView<const float> h, std::span<const float> parameters);
+  /// Collective. val_link_scores.npy and test_link_scores.npy, float32 [M x (1 + negatives)], of the last
+  /// evaluation: row i holds the logits of the dataset's i-th held-out edge and of its negatives. Nothing for
+  /// an empty set.
+  void write_scores(const std::filesystem::path& folder) const;
 
  private:
   const mpi::Communicator& communicator_;
