@@ -11,7 +11,8 @@ norm), the size is that of the largest gradient of the model.
 
 Limits in double: 1e-10 for everything; 1e-8 for the outputs behind ten steps of Adam, which divides by the size of a
 gradient, noise included. In float: 1e-5 for outputs, loss and gradients, 1e-4 for the losses of ten steps. With
-attention scores of hundreds, where exp magnifies what rounding leaves: 1e-5 in double, 1e-3 in float. Where PyTorch's
+attention scores of hundreds, where exp magnifies what rounding leaves, 1e-5 for gradients and losses in double, in float
+1e-4 for outputs, 5e-3 for gradients and 1e-3 for losses. Where PyTorch's
 own float32 is off by more than a tenth of a limit in float, ten times that counts.
 """
 
@@ -32,7 +33,7 @@ from pyg_cases import Reference, graphs, write_case, write_dataset  # noqa: E402
 LIMITS = {"double": {"outputs": 1e-10, "gradients": 1e-10, "losses": 1e-10, "after": 1e-8},
           "float": {"outputs": 1e-5, "gradients": 1e-5, "losses": 1e-4, "after": np.inf}}
 EXTREME_LIMITS = {"double": {"outputs": 1e-10, "gradients": 1e-5, "losses": 1e-5, "after": 1e-4},
-                  "float": {"outputs": 1e-3, "gradients": 1e-3, "losses": 1e-3, "after": np.inf}}
+                  "float": {"outputs": 1e-4, "gradients": 5e-3, "losses": 1e-3, "after": np.inf}}
 GROUPS = ("outputs", "gradients", "losses", "after")
 NOISE = 1e-9  # of the largest gradient: less is rounding
 
