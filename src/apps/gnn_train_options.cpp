@@ -60,6 +60,9 @@ void add_optimizer_options(CLI::App& app, TrainArguments& arguments) {
   app.add_option("--weight-decay", options.weight_decay, "L2 penalty in the gradient; adamw: decoupled");
   app.add_option("--weight-decay-on", arguments.weight_decay_on, "layers it applies to: all or first")
       ->check(CLI::IsMember({"all", "first"}));
+  app.add_option(
+      "--dense-weight-decay", arguments.train.dense_weight_decay,
+      "weight decay of what is no graph layer (the ends of gcnii, skips, norms); negative: as the layers");
   app.add_option("--beta1", options.beta1, "adam, adamw: decay of the mean of gradients");
   app.add_option("--beta2", options.beta2, "adam, adamw: decay of the mean of squares");
   app.add_option("--epsilon", options.epsilon, "adam, adamw: beside the root of the squares");

@@ -36,6 +36,8 @@ void check_options(const TrainOptions& options) {
   check_at_least(1, "--runs", options.runs, "at least 1");
   check_at_least(0, "--checkpoint-every", options.checkpoint_every, "0 (on a signal only) or more");
   check_at_least(1, "--keep-checkpoints", options.keep_checkpoints, "at least 1");
+  check(options.dense_weight_decay < 0.0 || options.optimizer.weight_decay > 0.0, "--dense-weight-decay",
+        std::to_string(options.dense_weight_decay), "a --weight-decay above 0 beside it");
   check(std::isfinite(options.clip_norm) && options.clip_norm >= 0.0, "--clip-norm",
         std::to_string(options.clip_norm), "0 (no clipping) or above");
   check(options.threads >= 0 && options.threads <= 4096, "--threads", std::to_string(options.threads),

@@ -5,11 +5,21 @@
 namespace halo::train {
 namespace {
 
-std::vector<optim::FlatRange> decayed_ranges(const nn::Program& program, bool first_layer_only) {
+/// Weight decay of a parameter in units of --weight-decay.
+double decay_factor(const nn::Parameter& parameter, const TrainOptions& options) {
+  if (options.decay_first_layer_only && parameter.layer != 0) return 0.0;
+  const bool dense = !parameter.name.starts_with("convs.");
+  if (!dense || options.dense_weight_decay < 0.0) return 1.0;
+  return options.dense_weight_decay / options.optimizer.weight_decay;
+}
+
+std::vector<optim::FlatRange> decayed_ranges(const nn::Program& program, const TrainOptions& options) {
   std::vector<optim::FlatRange> ranges;
   for (const nn::Parameter& parameter : program.parameters) {
-    if (!parameter.learnt || (first_layer_only && parameter.layer != 0)) continue;
-    ranges.push_back({.begin = parameter.offset, .end = parameter.offset + parameter.size()});
+    const double factor = parameter.learnt ? decay_factor(parameter, options) : 0.0;
+    if (factor == 0.0) continue;
+    ranges.push_back(
+        {.begin = parameter.offset, .end = parameter.offset + parameter.size(), .factor = factor});
   }
   return ranges;
 }
@@ -27,7 +37,7 @@ TrainingState::TrainingState(const nn::Program& model, const graph::LocalGraph& 
       embedding(graph, options.model.embedding, options.optimizer, options.seed),
       best(options),
       optimizer_(optim::make_optimizer<float>(options.optimizer, model.learnt_count(),
-                                              decayed_ranges(model, options.decay_first_layer_only))),
+                                              decayed_ranges(model, options))),
       schedule_(over_epochs(options.schedule, options.epochs), options.optimizer.learning_rate) {
   nn::initialise_parameters(model, options.seed, parameters.data());
 }

@@ -28,6 +28,7 @@ struct TrainOptions {
   optim::OptimizerOptions optimizer{};
   optim::ScheduleOptions schedule{};    ///< its `epochs` is not read: those below count
   bool decay_first_layer_only = false;  ///< weight decay on the first layer, as Kipf and Welling; else on all
+  double dense_weight_decay = -1.0;     ///< of parameters outside of graph layers; negative: as the others
   double clip_norm = 0.0;               ///< largest length of the gradient; 0: any
   bool row_normalise = false;           ///< divide each feature row by the sum of its absolute values
   bool row_normalise_l2 = false;        ///< divide each feature row by its length
