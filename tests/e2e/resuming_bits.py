@@ -4,21 +4,22 @@ import json
 
 import halo_runs
 import resuming
-from halo_runs import Programs, bits_of_run, metrics, mpi_command, run
+from halo_runs import Programs, bits_of_run, generate, metrics, mpi_command, partition, run, succeed
 
 RANKS_AND_THREADS = ((1, 2, 1), (3, 1, 2), (4, 2, 1), (2, 4, 2))  # before, after, threads after
 MODELS = {"gcn": ("--model", "gcn", "--norm", "batch"),
           "sage": ("--model", "sage", "--optimizer", "sgd", "--momentum", "0.9", "--warmup-epochs", 4),
-          "embedding": ("--model", "sage", "--embedding", 5)}
+          "embedding": ("--model", "sage", "--embedding", 5),
+          "links": ("--model", "gcn", "--decoder", "mlp", "--hits-k", 5, "--select", "val_metric")}
 
 
 class ResumingBits(resuming.ResumingTest):
-    def check_model(self, model):
+    def check_model(self, model, cuts=RANKS_AND_THREADS):
         options = MODELS[model]
         whole = self.train("whole", "--epochs", resuming.WHOLE, *options)
         rates = [line["learning_rate"] for line in metrics(whole)]
         self.assertLess(rates[18], rates[17])  # so that a schedule that forgot would be found out
-        for before, after, threads in RANKS_AND_THREADS:
+        for before, after, threads in cuts:
             with self.subTest(before=before, after=after, threads=threads):
                 out = self.interrupted(f"{before}_{after}", *options, ranks=before)
                 done = run(mpi_command(after, Programs.train, "--resume", out, "--epochs", resuming.WHOLE, "--threads", threads,
@@ -39,6 +40,13 @@ class ResumingBits(resuming.ResumingTest):
 
     def test_embedding(self):
         self.check_model("embedding")
+
+    def test_links(self):
+        small = generate(self.folder / "small", "--kind", "sbm", "--nodes", 400, "--features", 16, "--degree", 6)
+        links = self.folder / "links"
+        succeed([Programs.dataset, "split-edges", small, "--seed", 1, "--out", links, "--quiet"])
+        self.parts = partition(links, self.folder / "link_parts", 4)
+        self.check_model("links", cuts=((1, 2, 1), (2, 1, 2)))  # many small messages: no more ranks than cores
 
 
 if __name__ == "__main__":
