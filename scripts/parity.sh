@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compares HaloGNN live with PyTorch Geometric: every layer, model, norm and loss, and the converters of scripts/convert.
 #   scripts/parity.sh [--torch VERSION] [--only WORD]
-#   --torch VERSION  PyTorch of this version from PyPI (a gigabyte or more); default: Debian's python3-torch
+#   --torch VERSION  PyTorch of this version from PyPI (5 GB on disk); default: Debian's python3-torch
 #   --only WORD      only the cases whose name holds this word, and no converters
 # Makes a virtual environment in build-parity, installs what it needs there, builds, runs. Needs the network; the suite
 # `golden` of `meson test` has stored values of the same comparison for machines without one.
