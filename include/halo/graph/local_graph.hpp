@@ -16,7 +16,7 @@ struct Adjacency {
   std::vector<LocalId> columns;          ///< < owned: owned node; else halo node
   std::vector<float> weights;            ///< one for each column; empty: every edge weighs 1
   LocalId halo = 0;                      ///< halo nodes of this direction; columns are < owned + halo
-  std::vector<NodeId> halo_original_id;  ///< halo: the user's ids of the halo nodes
+  std::vector<NodeId> halo_original_id{};  ///< halo: the user's ids of the halo nodes
 };
 
 /// Rows [rows.begin, rows.end) of local ids, at most `tile_rows` of the dataset; never crosses a part.
