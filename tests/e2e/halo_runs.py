@@ -82,6 +82,20 @@ def wait_for_epochs(job, run_folder, epochs):
         time.sleep(0.005)
 
 
+def ranks_of(run_folder):
+    """Processes of the ranks that train into a folder."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            name = Path(f"/proc/{pid}/comm").read_text().strip()
+        except OSError:
+            continue
+        if name == "gnn_train" and str(run_folder).encode() in words:
+            found.append(int(pid))
+    return sorted(found)
+
+
 def metrics(run_folder):
     return [json.loads(line) for line in (Path(run_folder) / "metrics.jsonl").read_text().splitlines()]
 

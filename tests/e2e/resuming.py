@@ -1,13 +1,14 @@
 """A run that is stopped by a signal, damage or a full disk can be continued, but only as the run it was."""
 
 import json
+import os
 import resource
 import shutil
 import signal
 import subprocess
 
 import halo_runs
-from halo_runs import (HaloTest, Programs, bits_of_run, environment, generate, metrics, mpi_command, partition,
+from halo_runs import (HaloTest, Programs, bits_of_run, environment, generate, metrics, mpi_command, partition, ranks_of,
                        resume_command, run, start, succeed, train_command, wait_for_epochs)
 
 # Everything that a checkpoint has to keep: moments, schedule, early stopping, best weights.
@@ -49,9 +50,13 @@ class Resuming(ResumingTest):
                 out = self.folder / number.name
                 job = start(train_command(2, self.parts, out, *with_options(*options)))
                 wait_for_epochs(job, out, 5)
-                job.send_signal(number)
+                # To one rank, which must stop all. A signal to the launcher reaches every rank, but MPICH's then may
+                # return 0 whatever the ranks say: there the message and the checkpoint have to do.
+                to_launcher = number == signal.SIGINT
+                os.kill(job.pid if to_launcher else ranks_of(out)[0], number)
                 said, _ = job.communicate(timeout=60)
-                self.assertEqual(job.returncode, 3, said)
+                self.assertIn(job.returncode, (0, 3) if to_launcher else (3,), said)
+                self.assertIn("stopped by a signal", said)
                 self.assertIn(f"--resume {out}", said)
                 epoch = len(metrics(out))
                 self.assertLess(epoch, 150)
