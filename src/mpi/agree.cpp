@@ -47,7 +47,9 @@ bool is_agreed(const std::exception& error) {
 void Communicator::agree(const std::function<void()>& work) const {
   Failure failure = run(work);
   int first = failure.failed ? rank() : size();
-  check(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, handle_->comm), "MPI_Allreduce");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, handle_->comm, &request), "MPI_Iallreduce");
+  complete(request, "MPI_Iallreduce");
   if (first == size()) return;
   if (rank() == first && size() > 1) {
     failure.text = fmt::format("rank {} on host {}: {}", rank(), host_name(), failure.text);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <array>
 
@@ -30,6 +31,13 @@ bool is_running() {
   return initialised != 0 && finalised == 0;
 }
 
+void complete(MPI_Request& request, const char* call) {
+  for (int done = 0; done == 0;) {
+    check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
+    if (done == 0) ::sched_yield();
+  }
+}
+
 bool RequestSet::test() {
   int done = 1;
   if (!requests_.empty()) {
@@ -41,9 +49,7 @@ bool RequestSet::test() {
 }
 
 void RequestSet::wait() {
-  if (requests_.empty()) return;
-  check(MPI_Waitall(to_count(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
-  requests_.clear();
+  while (!test()) ::sched_yield();
 }
 
 RequestSet::~RequestSet() {

@@ -52,14 +52,18 @@ namespace {
 
 template <typename T>
 void all_reduce(MPI_Comm comm, std::span<T> values, MPI_Datatype type, MPI_Op operation) {
-  check(MPI_Allreduce(MPI_IN_PLACE, values.data(), to_count(values.size()), type, operation, comm),
-        "MPI_Allreduce");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), to_count(values.size()), type, operation, comm, &request),
+        "MPI_Iallreduce");
+  complete(request, "MPI_Iallreduce");
 }
 
 }  // namespace
 
 void Communicator::barrier() const {
-  check(MPI_Barrier(handle_->comm), "MPI_Barrier");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(handle_->comm, &request), "MPI_Ibarrier");
+  complete(request, "MPI_Ibarrier");
 }
 void Communicator::sum(std::span<std::int64_t> values) const {
   all_reduce(handle_->comm, values, MPI_INT64_T, MPI_SUM);
@@ -75,12 +79,15 @@ void Communicator::max(std::span<std::int64_t> values) const {
 }
 
 void Communicator::broadcast(std::span<std::byte> bytes, Rank root) const {
-  check(MPI_Bcast(bytes.data(), to_count(bytes.size()), MPI_BYTE, root, handle_->comm), "MPI_Bcast");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibcast(bytes.data(), to_count(bytes.size()), MPI_BYTE, root, handle_->comm, &request),
+        "MPI_Ibcast");
+  complete(request, "MPI_Ibcast");
 }
 
 std::string Communicator::broadcast(const std::string& text, Rank root) const {
   auto length = static_cast<std::int64_t>(text.size());
-  check(MPI_Bcast(&length, 1, MPI_INT64_T, root, handle_->comm), "MPI_Bcast");
+  broadcast(std::as_writable_bytes(std::span(&length, 1)), root);
   std::string result = rank() == root ? text : std::string(static_cast<std::size_t>(length), '\0');
   broadcast(std::as_writable_bytes(std::span(result)), root);
   return result;
@@ -88,7 +95,10 @@ std::string Communicator::broadcast(const std::string& text, Rank root) const {
 
 std::vector<std::int64_t> Communicator::all_gather(std::int64_t value) const {
   std::vector<std::int64_t> values(static_cast<std::size_t>(size()));
-  check(MPI_Allgather(&value, 1, MPI_INT64_T, values.data(), 1, MPI_INT64_T, handle_->comm), "MPI_Allgather");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallgather(&value, 1, MPI_INT64_T, values.data(), 1, MPI_INT64_T, handle_->comm, &request),
+        "MPI_Iallgather");
+  complete(request, "MPI_Iallgather");
   return values;
 }
 
@@ -103,9 +113,11 @@ std::vector<std::string> Communicator::gather(const std::string& text, Rank root
     total += length;
   }
   std::string all(rank() == root ? static_cast<std::size_t>(total) : 0, '\0');
-  check(MPI_Gatherv(text.data(), to_count(text.size()), MPI_CHAR, all.data(), counts.data(), offsets.data(),
-                    MPI_CHAR, root, handle_->comm),
-        "MPI_Gatherv");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Igatherv(text.data(), to_count(text.size()), MPI_CHAR, all.data(), counts.data(), offsets.data(),
+                     MPI_CHAR, root, handle_->comm, &request),
+        "MPI_Igatherv");
+  complete(request, "MPI_Igatherv");
   std::vector<std::string> texts;
   if (rank() != root) return texts;
   for (std::size_t r = 0; r < counts.size(); ++r) {

@@ -32,9 +32,11 @@ std::vector<std::int64_t> all_to_all(const Communicator& communicator, std::span
     throw Error("all_to_all needs one value for each rank");
   }
   std::vector<std::int64_t> received(values.size());
-  check(MPI_Alltoall(values.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T,
-                     communicator.handle().comm),
-        "MPI_Alltoall");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ialltoall(values.data(), 1, MPI_INT64_T, received.data(), 1, MPI_INT64_T,
+                      communicator.handle().comm, &request),
+        "MPI_Ialltoall");
+  complete(request, "MPI_Ialltoall");
   return received;
 }
 
@@ -54,10 +56,12 @@ Received all_to_all(const Communicator& communicator, std::span<const std::int64
   received.values.resize(static_cast<std::size_t>(received.offsets.back()));
   const Layout send = layout_of(offsets);
   const Layout receive = layout_of(received.offsets);
-  check(MPI_Alltoallv(values.data(), send.counts.data(), send.displacements.data(), MPI_INT64_T,
-                      received.values.data(), receive.counts.data(), receive.displacements.data(),
-                      MPI_INT64_T, communicator.handle().comm),
-        "MPI_Alltoallv");
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ialltoallv(values.data(), send.counts.data(), send.displacements.data(), MPI_INT64_T,
+                       received.values.data(), receive.counts.data(), receive.displacements.data(),
+                       MPI_INT64_T, communicator.handle().comm, &request),
+        "MPI_Ialltoallv");
+  complete(request, "MPI_Ialltoallv");
   return received;
 }
 

@@ -18,6 +18,10 @@ void check(int code, const char* call);
 /// MPI's own text of an error code.
 std::string error_text(int code);
 
+/// Waits for a nonblocking call, named for errors. Here as everywhere ranks poll and yield: one that spins in
+/// a blocking call keeps a core from the very ranks it waits for wherever there are more ranks than cores.
+void complete(MPI_Request& request, const char* call);
+
 /// False before MPI_Init and after MPI_Finalize: destructors then have nothing to free.
 bool is_running();
 
