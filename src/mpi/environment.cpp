@@ -62,8 +62,7 @@ Environment::Environment(int* argc, char*** argv) : exceptions_at_start_(std::un
 Environment::~Environment() {
   if (std::uncaught_exceptions() > exceptions_at_start_ || !is_running()) return;
   // All ranks are past their work here: none may still be watched when the first of them ends.
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (MPI_Ibarrier(MPI_COMM_WORLD, &request) == MPI_SUCCESS) complete(request, "MPI_Ibarrier");
+  MPI_Barrier(MPI_COMM_WORLD);
   RankWatch::silence();
   MPI_Finalize();
 }
