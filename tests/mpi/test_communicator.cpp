@@ -141,7 +141,7 @@ TEST_CASE("a call that MPI refuses becomes an MpiError with its name, the rank a
     FAIL_CHECK("nothing was thrown");
   } catch (const halo::mpi::MpiError& error) {
     const std::string text = error.what();
-    CHECK(text.find("MPI_Bcast failed on rank " + std::to_string(world().rank())) == 0);
+    CHECK(text.find("MPI_Ibcast failed on rank " + std::to_string(world().rank())) == 0);
     CHECK(text.find("root") != std::string::npos);
     CHECK_FALSE(halo::mpi::is_agreed(error));
   }
