@@ -12,10 +12,10 @@ struct Csr;
 /// Rows of owned nodes with neighbours in local ids. Each row is in the order of the *global* node ids of its
 /// neighbours, so that sums over it are the same on any rank.
 struct Adjacency {
-  std::vector<EdgeId> indptr{0};         ///< owned + 1
-  std::vector<LocalId> columns;          ///< < owned: owned node; else halo node
-  std::vector<float> weights;            ///< one for each column; empty: every edge weighs 1
-  LocalId halo = 0;                      ///< halo nodes of this direction; columns are < owned + halo
+  std::vector<EdgeId> indptr{0};           ///< owned + 1
+  std::vector<LocalId> columns;            ///< < owned: owned node; else halo node
+  std::vector<float> weights;              ///< one for each column; empty: every edge weighs 1
+  LocalId halo = 0;                        ///< halo nodes of this direction; columns are < owned + halo
   std::vector<NodeId> halo_original_id{};  ///< halo: the user's ids of the halo nodes
 };
 
