@@ -6,6 +6,13 @@
 
 namespace halo::apps {
 
+void add_rank_options(CLI::App& app, RankArguments& arguments) {
+  app.add_option("--threads", arguments.threads, "threads per rank; 0: the cores of a rank, shared fairly");
+  app.add_option("--transport", arguments.transport, "how halo rows travel: nonblocking, blocking or p2p");
+  app.add_flag("--quiet", arguments.quiet, "warnings and errors only");
+  app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error or off");
+}
+
 int parse(CLI::App& app, int argc, char** argv, bool speaks) {
   try {
     app.parse(argc, argv);

@@ -23,10 +23,7 @@ struct Arguments {
   fs::path run;     ///< run folder: options and weights
   fs::path config;  ///< file of options, without a run
   train::InferenceOptions inference;
-  int threads = 0;
-  std::string transport = "nonblocking";
-  std::string log_level = "info";
-  bool quiet = false;
+  apps::RankArguments ranks;
 };
 
 void add_options(CLI::App& app, Arguments& arguments) {
@@ -48,10 +45,7 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("--embeddings", inference.embeddings,
                  "write embeddings_K.npy, the output of hidden layer K");
   app.option_defaults()->group("Run");
-  app.add_option("--threads", arguments.threads, "threads per rank; 0: the cores of a rank, shared fairly");
-  app.add_option("--transport", arguments.transport, "how halo rows travel: nonblocking, blocking or p2p");
-  app.add_flag("--quiet", arguments.quiet, "warnings and errors only");
-  app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error or off");
+  apps::add_rank_options(app, arguments.ranks);
 }
 
 void check(const Arguments& arguments) {
@@ -89,8 +83,7 @@ train::TrainOptions model_options(const Arguments& arguments) {
                       .expected = "options as gnn_train has written them",
                       .next = "correct --run or --config"});
   }
-  trained.transport = arguments.transport;
-  trained.train.threads = arguments.threads;
+  trained.ranks = arguments.ranks;
   apps::resolve(trained);
   return trained.train;
 }
@@ -117,7 +110,7 @@ int run(int argc, char** argv, const mpi::Communicator& world) {
   if (const int status = apps::parse(app, argc, argv, leads); status >= 0) return status;
   train::TrainOptions options;
   world.agree([&] {
-    set_up_log(arguments.log_level, arguments.quiet,
+    set_up_log(arguments.ranks.log_level, arguments.ranks.quiet,
                world.size() > 1 ? fmt::format("rank {}", world.rank()) : "");
     check(arguments);
     options = model_options(arguments);

@@ -61,7 +61,7 @@ int run(int argc, char** argv, const mpi::Communicator& world) {
     apps::add_train_options(app, arguments);
     status = apps::parse(app, argc, argv, leads);
     if (status >= 0) return;
-    set_up_log(arguments.log_level, arguments.quiet,
+    set_up_log(arguments.ranks.log_level, arguments.ranks.quiet,
                world.size() > 1 ? fmt::format("rank {}", world.rank()) : "");
     apps::resolve(arguments);
   });
@@ -69,7 +69,7 @@ int run(int argc, char** argv, const mpi::Communicator& world) {
   train::OptionRecord record = apps::record_of(app);
   record.set("out", arguments.train.out.string());
   record.set("partition", std::filesystem::absolute(arguments.train.partition).string());
-  const auto outcome = train::train(world, arguments.train, record, {.progress = !arguments.quiet});
+  const auto outcome = train::train(world, arguments.train, record, {.progress = !arguments.ranks.quiet});
   if (leads) print_outcome(outcome, arguments.train);
   return static_cast<int>(outcome.stopped_by_signal ? ExitStatus::kStoppedEarly : ExitStatus::kDone);
 }

@@ -20,10 +20,7 @@ void add_run_options(CLI::App& app, TrainArguments& arguments) {
   app.add_option("--checkpoint-every", options.checkpoint_every,
                  "epochs between checkpoints; 0: only when TERM, USR1 or INT stops the run");
   app.add_option("--keep-checkpoints", options.keep_checkpoints, "the newest ones that stay");
-  app.add_option("--threads", options.threads, "threads per rank; 0: the cores of a rank, shared fairly");
-  app.add_option("--transport", arguments.transport, "how halo rows travel: nonblocking, blocking or p2p");
-  app.add_flag("--quiet", arguments.quiet, "warnings and errors only");
-  app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error or off");
+  add_rank_options(app, arguments.ranks);
 }
 
 void add_input_options(CLI::App& app, TrainArguments& arguments) {
@@ -99,7 +96,8 @@ void add_train_options(CLI::App& app, TrainArguments& arguments) {
 
 void resolve(TrainArguments& arguments) {
   train::TrainOptions& options = arguments.train;
-  options.transport = dist::parse_transport(arguments.transport);
+  options.threads = arguments.ranks.threads;
+  options.transport = dist::parse_transport(arguments.ranks.transport);
   options.decay_first_layer_only = arguments.weight_decay_on == "first";
   options.select = train::parse_selection(arguments.select);
   options.resume = !arguments.resume.empty();

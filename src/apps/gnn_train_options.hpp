@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "command_line.hpp"
 #include "halo/train/options.hpp"
 
 namespace halo::apps {
@@ -11,12 +12,10 @@ namespace halo::apps {
 /// The command line of gnn_train.
 struct TrainArguments {
   train::TrainOptions train;
-  std::string transport = "nonblocking";
+  RankArguments ranks;
   std::string weight_decay_on = "all";
   std::string select = "val_loss";
   std::string resume;  ///< run folder; empty: a new run
-  std::string log_level = "info";
-  bool quiet = false;
 };
 
 void add_train_options(CLI::App& app, TrainArguments& arguments);

@@ -47,11 +47,11 @@ std::vector<std::string> model_names() {
 Program build_model(const ModelOptions& options, std::int64_t feature_cols, std::int64_t outputs) {
   check_model_options(options, feature_cols);
   ModelBuilder builder{.options = options};
-  const bool encoder = options.task_output == "encoder";
   const ValueId x = builder.dropout(add_input(builder, feature_cols), options.input_dropout);
-  builder.program.logits = builders().at(options.model)(builder, x, encoder ? options.hidden : outputs);
-  builder.program.external_loss = encoder;
-  if (encoder && options.decoder == "mlp") add_decoder(builder, options.hidden);
+  builder.program.logits =
+      builders().at(options.model)(builder, x, options.encoder ? options.hidden : outputs);
+  builder.program.external_loss = options.encoder;
+  if (options.encoder && options.decoder == "mlp") add_decoder(builder, options.hidden);
   return std::move(builder.program);
 }
 

@@ -1,5 +1,10 @@
 #include "best_weights.hpp"
 
+#include <cmath>
+#include <limits>
+
+#include "epoch_record.hpp"
+
 namespace halo::train {
 namespace {
 
@@ -19,7 +24,9 @@ BestWeights::BestWeights(const TrainOptions& options)
 void BestWeights::judge(std::int64_t epoch, const Scoring& scoring, std::span<const float> parameters) {
   if (!keeps_) return;
   const double cost = cost_of(scoring, select_);
-  if (epoch_ > 0 && !(cost < cost_)) {
+  // Any figure beats none (a metric that no row of the split defines).
+  const bool better = epoch_ == 0 || cost < cost_ || (std::isnan(cost_) && !std::isnan(cost));
+  if (!better) {
     ++evaluations_since_;
     return;
   }
@@ -30,13 +37,14 @@ void BestWeights::judge(std::int64_t epoch, const Scoring& scoring, std::span<co
 }
 
 nlohmann::json BestWeights::state() const {
-  return {{"epoch", epoch_}, {"evaluations_since", evaluations_since_}, {"cost", cost_}};
+  return {{"epoch", epoch_}, {"evaluations_since", evaluations_since_}, {"cost", number_or_null(cost_)}};
 }
 
 void BestWeights::set_state(const nlohmann::json& state, std::int64_t parameters) {
   epoch_ = state.at("epoch");
   evaluations_since_ = state.at("evaluations_since");
-  cost_ = state.at("cost");
+  const nlohmann::json& cost = state.at("cost");
+  cost_ = cost.is_null() ? std::numeric_limits<double>::quiet_NaN() : cost.get<double>();
   parameters_.resize(epoch_ > 0 ? static_cast<std::size_t>(parameters) : 0);
 }
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "group_sums.hpp"
 #include "halo/base/counter_rng.hpp"
-#include "halo/base/exact_sum.hpp"
 
 namespace halo::train {
 namespace {
@@ -40,21 +40,14 @@ void EmbeddingState::step(double learning_rate) {
 }
 
 double EmbeddingState::sum_of_squares(const mpi::Communicator& communicator) const {
-  std::vector<std::int64_t> limbs(at(exact_limb_count(1)));
-  for (const graph::TileGroup& group : graph_->groups) {
-    const std::int64_t begin = graph_->tiles[at(group.first_tile)].rows.begin;
-    const std::int64_t end = graph_->tiles[at(group.last_tile - 1)].rows.end;
-    double term = 0.0;
-    for (std::int64_t k = begin * cols_; k < end * cols_; ++k) {
-      const auto value = static_cast<double>(gradient_.data()[k]);
-      term += value * value;
-    }
-    exact_add<double>(std::span(&term, 1), 0, 1, limbs);
-  }
-  communicator.sum(std::span<std::int64_t>(limbs));
-  double sum = 0.0;
-  exact_values<double>(limbs, 0, 1, std::span(&sum, 1));
-  return sum;
+  return sum_over_rows(communicator, *graph_, 1,
+                       [&](std::int64_t row, std::span<double> sum) {
+                         for (std::int64_t k = row * cols_; k < (row + 1) * cols_; ++k) {
+                           const auto value = static_cast<double>(gradient_.data()[k]);
+                           sum[0] += value * value;
+                         }
+                       })
+      .front();
 }
 
 std::vector<ShardedArray> EmbeddingState::arrays(bool with_best) {

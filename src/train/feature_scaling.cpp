@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "group_sums.hpp"
 #include "halo/base/error.hpp"
-#include "halo/base/exact_sum.hpp"
 #include "halo/kernels/norms.hpp"
 #include "halo/kernels/rows.hpp"
 
@@ -45,37 +45,24 @@ std::vector<Column> column_ranges(const mpi::Communicator& communicator, MatrixV
   return columns;
 }
 
-/// Collective. For each column the sum of term(column, x) over all nodes: by tile group in row order, the
-/// groups exactly.
+/// Collective. For each column the sum of term(column, x) over all nodes.
 template <typename Term>
-std::vector<double> sum_by_group(const mpi::Communicator& communicator, const graph::LocalGraph& graph,
-                                 const std::vector<Column>& columns, MatrixView<const float> x,
-                                 const Term& term) {
-  const auto sums = static_cast<std::int64_t>(columns.size());
-  std::vector<std::int64_t> limbs(at(exact_limb_count(sums)), 0);
-  std::vector<double> of_group(columns.size());
-  for (const graph::TileGroup& group : graph.groups) {
-    std::fill(of_group.begin(), of_group.end(), 0.0);
-    const std::int64_t end = graph.tiles[at(group.last_tile - 1)].rows.end;
-    for (std::int64_t r = graph.tiles[at(group.first_tile)].rows.begin; r < end; ++r) {
-      for (std::size_t c = 0; c < columns.size(); ++c) of_group[c] += term(columns[c], x.row(r)[c]);
-    }
-    exact_add<double>(of_group, 0, sums, limbs);
-  }
-  communicator.sum(std::span<std::int64_t>(limbs));
-  std::vector<double> totals(columns.size());
-  exact_values<double>(limbs, 0, sums, totals);
-  return totals;
+std::vector<double> sum_columns(const mpi::Communicator& communicator, const graph::LocalGraph& graph,
+                                const std::vector<Column>& columns, MatrixView<const float> x,
+                                const Term& term) {
+  return sum_over_rows(communicator, graph, x.cols, [&](std::int64_t row, std::span<double> sums) {
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += term(columns[c], x.row(row)[c]);
+  });
 }
 
 void standardise(const mpi::Communicator& communicator, const graph::LocalGraph& graph, MatrixView<float> x) {
   std::vector<Column> columns = column_ranges(communicator, x);
   const auto nodes = static_cast<double>(graph.global_nodes);
-  const auto sums = sum_by_group(communicator, graph, columns, x, [](const Column& column, float value) {
+  const auto sums = sum_columns(communicator, graph, columns, x, [](const Column& column, float value) {
     return static_cast<double>(value) * column.scale;
   });
   for (std::size_t c = 0; c < columns.size(); ++c) columns[c].mean = sums[c] / nodes;
-  const auto squares = sum_by_group(communicator, graph, columns, x, [](const Column& column, float value) {
+  const auto squares = sum_columns(communicator, graph, columns, x, [](const Column& column, float value) {
     const double deviation = column.deviation_of(value);
     return deviation * deviation;
   });

@@ -71,7 +71,7 @@ void Session::make_model(const TrainOptions& options, const nn::Targets& targets
     check_metrics(metrics_, targets.task, targets.cols);
   }
   nn::ModelOptions model = options.model;
-  if (links) model.task_output = "encoder";
+  model.encoder = links;
   model_ = nn::build_model(model, partition_.manifest.feature_cols, partition_.manifest.num_classes);
 }
 

@@ -2,6 +2,7 @@
 
 import argparse
 import array
+import itertools
 import json
 import os
 import struct
@@ -141,11 +142,31 @@ def both_ways(edges):
     return [edge for source, target in edges for edge in ((source, target), (target, source))]
 
 
+RANKS = (1, 2, 3, 4, 8)
+THREADS = (1, 2)
+
+
 class HaloTest(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="halo_e2e_")
         self.addCleanup(holder.cleanup)
         self.folder = Path(holder.name)
+
+    def check_same_bits(self, parts, name, options, transports=("nonblocking",)):
+        """Trains on every number of ranks and threads and every transport: all runs leave the same bits."""
+        expected = None
+        for ranks, threads, transport in itertools.product(RANKS, THREADS, transports):
+            with self.subTest(name=name, ranks=ranks, threads=threads, transport=transport):
+                out = self.folder / f"{name}_{ranks}_{threads}_{transport}"
+                succeed(train_command(ranks, parts, out, *options, "--threads", threads, "--transport", transport))
+                bits = bits_of_run(out)
+                if expected is None:
+                    expected = bits
+                    curve = [line["train_loss"] for line in metrics(out)]
+                    self.assertLess(curve[-1], curve[0])  # something was learnt, so equality says something
+                self.assertEqual(bits.keys(), expected.keys())
+                for file, value in bits.items():
+                    self.assertEqual(value, expected[file], f"{file} differs from that of one rank and one thread")
 
 
 def main():

@@ -1,13 +1,9 @@
 """Every model, norm and task on any number of ranks and threads: the same figures, weights and predictions, bit for bit."""
 
-import itertools
-
 import halo_runs
-from halo_runs import HaloTest, Programs, bits_of_run, generate, metrics, partition, succeed, train_command
+from halo_runs import HaloTest, Programs, generate, partition, succeed
 
 EPOCHS = 5
-RANKS = (1, 2, 3, 4, 8)
-THREADS = (1, 2)
 COMMON = ("--epochs", EPOCHS, "--seed", 7, "--hidden", 16, "--lr", "0.02")
 DROPOUT = ("--dropout", "0.4", "--input-dropout", "0.2")
 ATTENTION = ("--heads", 4, "--attention-dropout", "0.3", "--activation", "elu", *DROPOUT)
@@ -38,18 +34,7 @@ TRAINING = {
 
 class SameBitsModels(HaloTest):
     def check(self, parts, name, options):
-        expected = None
-        for ranks, threads in itertools.product(RANKS, THREADS):
-            with self.subTest(name=name, ranks=ranks, threads=threads):
-                out = self.folder / f"{name}_{ranks}_{threads}"
-                succeed(train_command(ranks, parts, out, *COMMON, *options, "--threads", threads))
-                bits = bits_of_run(out)
-                if expected is None:
-                    expected = bits
-                    curve = [line["train_loss"] for line in metrics(out)]
-                    self.assertLess(min(curve[1:]), curve[0])  # something was learnt, so equality says something
-                for file, value in bits.items():
-                    self.assertEqual(value, expected[file], f"{file} differs from that of one rank and one thread")
+        self.check_same_bits(parts, name, (*COMMON, *options))
 
     def small_graph(self, name, *options):
         dataset = generate(self.folder / name, "--kind", "sbm", "--nodes", 900, "--classes", 4, "--features", 12, "--degree",

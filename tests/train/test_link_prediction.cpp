@@ -60,7 +60,7 @@ LocalPartition load(const SmallPartition& whole) {
 halo::nn::Program make_model(const std::string& decoder) {
   halo::nn::ModelOptions options;
   options.hidden = kCols;
-  options.task_output = "encoder";
+  options.encoder = true;
   options.decoder = decoder;
   return halo::nn::build_model(options, 3, 0);
 }

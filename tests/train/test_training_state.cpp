@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "halo/graph/csr.hpp"
@@ -84,6 +84,23 @@ TEST_CASE("learnt rows start by seed and original id, decay, and come back as th
   CHECK(state.embedding.values()[7] == doctest::Approx(static_cast<double>(first[7]) * 0.95).epsilon(1e-6));
   state.embedding.restore_best();
   CHECK(std::vector<float>(state.embedding.values().begin(), state.embedding.values().end()) == first);
+}
+
+TEST_CASE("an evaluation without a figure is kept, survives a checkpoint, and any figure beats it") {
+  TrainOptions options;
+  options.best_weights = true;
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  BestWeights best(options);
+  best.judge(1, {.loss = {0.0, none, 0.0}, .metrics = {}}, std::vector<float>{1.0F});
+  CHECK(best.epoch() == 1);
+  BestWeights resumed(options);
+  resumed.set_state(nlohmann::json::parse(best.state().dump()), 1);
+  CHECK(resumed.epoch() == 1);
+  resumed.judge(2, {.loss = {0.0, none, 0.0}, .metrics = {}}, std::vector<float>{2.0F});
+  CHECK(resumed.epoch() == 1);
+  resumed.judge(3, {.loss = {0.0, 5.0, 0.0}, .metrics = {}}, std::vector<float>{3.0F});
+  CHECK(resumed.epoch() == 3);
+  CHECK(resumed.parameters()[0] == 3.0F);
 }
 
 }  // namespace halo::train

@@ -13,23 +13,28 @@
 
 namespace halo::datasets {
 
-// A partitioned dataset is a folder of global arrays; part k owns the nodes [part_offsets[k], part_offsets[k
-// + 1]).
+// clang-format off
+// A partitioned dataset is a folder of global arrays; part k owns the nodes [part_offsets[k], part_offsets[k + 1]).
 //
 //   partition.json      the manifest below, written last: a folder without it is unfinished
 //   part_offsets.npy    int64 [K + 1]
-//   tile_offsets.npy    int64 [tiles + 1]   node ids; a tile never crosses a part or its interior / boundary
-//   line group_offsets.npy   int64 [groups + 1]  tile numbers; a group never crosses them either
-//   checksums.npy       uint64 [sliced files, K] XXH3-64 of the bytes of each part's slice, rows in the order
-//   of `files` indptr.npy          int64 [N + 1]       in-edges; slice of part k: its nodes + 1 indices.npy
-//   int32 (int64 where N > 2^31 - 1) [E], each row ascending edge_weight.npy     float32 [E]         only
-//   where weighted out_indptr.npy, out_indices.npy, out_edge_weight.npy   only where not symmetric
+//   tile_offsets.npy    int64 [tiles + 1]   node ids; a tile never crosses a part or its interior / boundary line
+//   group_offsets.npy   int64 [groups + 1]  tile numbers; a group never crosses them either
+//   checksums.npy       uint64 [sliced files, K]  XXH3-64 of each part's slice, rows in the order of `files`
+//   indptr.npy          int64 [N + 1]       in-edges; slice of part k: its nodes + 1
+//   indices.npy         int32 (int64 where N > 2^31 - 1) [E], each row ascending
+//   edge_weight.npy     float32 [E]         only where weighted
+//   out_indptr.npy, out_indices.npy, out_edge_weight.npy   only where not symmetric
 //   features.npy        float32 [N, F]      only where F > 0
 //   labels.npy          by task: int32 [N], -1 unknown; uint8 [N, C], 0 / 1; float32 [N, C], NaN unknown;
-//   none for link prediction split.npy           uint8 [N]: Split original_id.npy     int64 [N]
-//   val_links.npy, test_links.npy   int64 [M, 3 + n], link prediction only: place in the dataset's list,
-//   first end u, second end v of an edge, then n nodes v' such that (u, v') is none; sorted by the part of u
-//   and place val_link_offsets.npy, test_link_offsets.npy   int64 [K + 1]: rows of part k, by the part of u
+//                       none for link prediction
+//   split.npy           uint8 [N]: Split
+//   original_id.npy     int64 [N]
+//   val_links.npy, test_links.npy           int64 [M, 3 + n], link prediction only: place in the dataset's list,
+//                       first end u, second end v of an edge, then n nodes v' such that (u, v') is none; sorted by
+//                       the part of u and place
+//   val_link_offsets.npy, test_link_offsets.npy   int64 [K + 1]: rows of part k, by the part of u
+// clang-format on
 
 inline constexpr int kPartitionFormatVersion = 1;
 inline constexpr const char* kPartitionFormatName = "halognn-partitioned-dataset";

@@ -13,12 +13,14 @@
 
 namespace halo::train {
 
+// clang-format off
 // A checkpoint is a folder RUN/checkpoints/epoch-000123 that appears under its name when it is whole:
 //
-//   state.json    {"format", "format_version", "state": ..., "files": {name: checksum}, "checksum": of all
-//   that} <name>.npy    float32 [n], one for each whole array; XXH3-64 of the file <name>.npy    float32 [N,
-//   cols], one for each sharded array, rows in the order of node ids; the checksum is
-//                 the sum over all rows of the XXH3-64 of the row, seeded with the node id: any ranks give it
+//   state.json    {"format", "format_version", "state": ..., "files": {name: checksum}, "checksum": of all that}
+//   <name>.npy    float32 [n], one for each whole array; XXH3-64 of the file
+//   <name>.npy    float32 [N, cols], one for each sharded array, rows in the order of node ids; the checksum is the
+//                 sum over all rows of the XXH3-64 of the row, seeded with the node id: any ranks give it
+// clang-format on
 
 /// An array that every rank holds alike.
 struct WholeArray {
