@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "halo/base/buffer.hpp"
+#include "halo/kernels/losses.hpp"
 #include "halo/kernels/rows.hpp"
 
 namespace halo::bench {

@@ -223,15 +223,10 @@ template <typename Real>
 class DropFactors {
  public:
   HALO_INLINE explicit DropFactors(const Attention<Real>& pass)
-      : rng_(pass.rng), id_(pass.id), on_(pass.dropout > 0.0) {
-    const double threshold = std::ceil(pass.dropout * 0x1.0p32);  // the smallest integer >= p 2^32
-    if (threshold >= 0x1.0p32) {                                  // above every word: nothing stays
-      keep_ = 0;
-      return;
-    }
-    threshold_ = static_cast<std::uint32_t>(threshold);
-    keep_ = static_cast<Real>(1.0 / (1.0 - pass.dropout));
-  }
+      : rng_(pass.rng),
+        id_(pass.id),
+        keep_(keep_of<Real>(pass.dropout).value_or(Keep<Real>{0, Real{0}})),  // nothing stays: all times 0
+        on_(pass.dropout > 0.0) {}
   HALO_INLINE bool on() const { return on_; }
   /// factors[edge][head] of a block
   HALO_INLINE void fill(const EdgeBlock& block, std::int64_t heads, Real* factors) const {
@@ -243,7 +238,7 @@ class DropFactors {
       for (std::int64_t h = 0; h < heads; ++h) {
         const std::uint64_t word = CounterRng::word(edge_key, static_cast<std::uint64_t>(h) / 2);
         const auto bits = static_cast<std::uint32_t>(word >> (32 * (h % 2)));
-        of_edge[h] = bits >= threshold_ ? keep_ : Real{0};
+        of_edge[h] = bits >= keep_.threshold ? keep_.scale : Real{0};
       }
     }
   }
@@ -251,8 +246,7 @@ class DropFactors {
  private:
   CounterRng rng_;
   const NodeId* id_;
-  std::uint32_t threshold_ = 0;
-  Real keep_ = 1;
+  Keep<Real> keep_;
   bool on_;
 };
 

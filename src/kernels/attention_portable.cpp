@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "attention_loops.hpp"
+#include "row_loops.hpp"
 
 #define HALO_TARGET
 #define HALO_INLINE HALO_TARGET inline __attribute__((always_inline))

@@ -2,31 +2,21 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 
 namespace halo::kernels {
-namespace {
-
-template <typename Real>
-Real keep_scale(double p) {
-  return p < 1.0 ? static_cast<Real>(1.0 / (1.0 - p)) : Real{0};
-}
-
-}  // namespace
 
 template <typename Real>
 void internal::dropout_with(VectorIsa isa, bool relu, MatrixView<const Real> x, std::span<const NodeId> ids,
                             const CounterRng& rng, double p, MatrixView<Real> y) {
   assert(p >= 0.0 && p <= 1.0 && static_cast<std::int64_t>(ids.size()) == x.rows);
   assert(x.rows == y.rows && x.cols == y.cols);
-  const double threshold = std::ceil(p * 0x1.0p32);  // the smallest integer >= p 2^32
-  if (threshold >= 0x1.0p32) {                       // above every word: nothing stays
+  const std::optional<Keep<Real>> keep = keep_of<Real>(p);
+  if (!keep) {
     for (std::int64_t r = 0; r < y.rows; ++r) std::fill_n(y.row(r), y.cols, Real{0});
     return;
   }
-  const Keep<Real> keep{static_cast<std::uint32_t>(threshold), keep_scale<Real>(p)};
   const RowLoops<Real>& loops = row_loops<Real>(isa);
-  (relu ? loops.relu_dropout : loops.dropout)(x, ids, rng, keep, y);
+  (relu ? loops.relu_dropout : loops.dropout)(x, ids, rng, *keep, y);
 }
 
 template <typename Real>
@@ -45,7 +35,8 @@ template <typename Real>
 void relu_dropout_backward(MatrixView<const Real> y, MatrixView<const Real> dy, double p,
                            MatrixView<Real> dx) {
   assert(y.rows == dy.rows && y.cols == dy.cols && y.rows == dx.rows && y.cols == dx.cols);
-  internal::row_loops<Real>(vector_isa()).relu_backward(y, dy, keep_scale<Real>(p), dx);
+  const std::optional<internal::Keep<Real>> keep = internal::keep_of<Real>(p);
+  internal::row_loops<Real>(vector_isa()).relu_backward(y, dy, keep ? keep->scale : Real{0}, dx);
 }
 
 #define HALO_INSTANTIATE(Real)                                                                            \

@@ -82,7 +82,24 @@ void copy_columns_from(MatrixView<const Real> x, std::int64_t begin, MatrixView<
 
 template <typename Real>
 void raise_to(MatrixView<const Real> x, MatrixView<Real> y) {
-  map2<Real>(y, x, y, [](Real u, Real v) { return v > u ? v : u; });
+  map2<Real>(y, x, y, [](Real u, Real v) {
+    const bool stays = (v <= u) | (u != u);  // a NaN is not <= and is not replaced
+    return stays ? u : v;
+  });
+}
+
+template <typename Real>
+void clear_where_beaten(MatrixView<const Real> x, MatrixView<const Real> other, bool ties_beat,
+                        MatrixView<Real> dx) {
+  for (std::int64_t r = 0; r < dx.rows; ++r) {
+    const Real* const own = x.row(r);
+    const Real* const others = other.row(r);
+    Real* const to = dx.row(r);
+    for (std::int64_t c = 0; c < dx.cols; ++c) {
+      const bool stays = ties_beat ? others[c] < own[c] : others[c] <= own[c];
+      to[c] = stays ? to[c] : Real{0};
+    }
+  }
 }
 
 template <typename Real>
@@ -119,6 +136,8 @@ void head_mean_backward(MatrixView<const Real> dy, int heads, MatrixView<Real> d
   template void copy_columns_into<Real>(MatrixView<const Real>, std::int64_t, MatrixView<Real>);             \
   template void copy_columns_from<Real>(MatrixView<const Real>, std::int64_t, MatrixView<Real>);             \
   template void raise_to<Real>(MatrixView<const Real>, MatrixView<Real>);                                    \
+  template void clear_where_beaten<Real>(MatrixView<const Real>, MatrixView<const Real>, bool,               \
+                                         MatrixView<Real>);                                                  \
   template void head_mean<Real>(MatrixView<const Real>, int, MatrixView<Real>);                              \
   template void head_mean_backward<Real>(MatrixView<const Real>, int, MatrixView<Real>)
 

@@ -12,6 +12,21 @@ Real* gradient_row(MatrixView<Real> dx, std::int64_t r) {
   return dx.data == nullptr ? nullptr : dx.row(r);
 }
 
+/// -log softmax(x)[label] of one row; `exps` (may be x, may be null) receives exp(x_c - max x). With the
+/// largest entry subtracted before exp no finite row overflows; the sum runs in double, column by column.
+template <typename Real>
+double row_loss(const Real* x, std::int64_t cols, std::int64_t label, Real* exps, double* sum) {
+  const Real largest = *std::max_element(x, x + cols);
+  const double above = static_cast<double>(x[label]) - static_cast<double>(largest);
+  *sum = 0.0;
+  for (std::int64_t c = 0; c < cols; ++c) {
+    const Real e = std::exp(x[c] - largest);
+    *sum += static_cast<double>(e);
+    if (exps != nullptr) exps[c] = e;
+  }
+  return std::log(*sum) - above;
+}
+
 /// Target weight of column c in a row of class `label`.
 double target(const SoftLabels& targets, std::int64_t label, std::int64_t c, std::int64_t cols) {
   const double weight = targets.weights.empty() ? 1.0 : targets.weights[static_cast<std::size_t>(c)];
@@ -41,6 +56,30 @@ double soft_row(const Real* x, std::int64_t cols, const SoftLabels& targets, std
 }
 
 }  // namespace
+
+template <typename Real>
+double softmax_cross_entropy(MatrixView<const Real> x, std::span<const std::int32_t> labels,
+                             std::span<const std::uint8_t> use, double scale, MatrixView<Real> dx) {
+  assert(static_cast<std::int64_t>(labels.size()) == x.rows && labels.size() == use.size());
+  double loss = 0.0;
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    const std::int64_t label = labels[static_cast<std::size_t>(r)];
+    Real* const gradient = gradient_row(dx, r);
+    if (use[static_cast<std::size_t>(r)] == 0 || label < 0 || label >= x.cols) {
+      if (gradient != nullptr) std::fill_n(gradient, x.cols, Real{0});
+      continue;
+    }
+    double sum = 0.0;
+    loss += row_loss(x.row(r), x.cols, label, gradient, &sum);
+    if (gradient == nullptr) continue;
+    const double factor = scale / sum;
+    for (std::int64_t c = 0; c < x.cols; ++c) {
+      const double value = static_cast<double>(gradient[c]) * factor - (c == label ? scale : 0.0);
+      gradient[c] = static_cast<Real>(value);
+    }
+  }
+  return loss;
+}
 
 template <typename Real>
 double soft_cross_entropy(MatrixView<const Real> x, const SoftLabels& targets,
@@ -99,12 +138,14 @@ Errors regression_errors(MatrixView<const Real> x, MatrixView<const float> y,
   return errors;
 }
 
-#define HALO_INSTANTIATE(Real)                                                                         \
-  template double soft_cross_entropy<Real>(MatrixView<const Real>, const SoftLabels&,                  \
-                                           std::span<const std::uint8_t>, double, MatrixView<Real>);   \
-  template double binary_cross_entropy<Real>(MatrixView<const Real>, MatrixView<const std::uint8_t>,   \
-                                             std::span<const std::uint8_t>, double, MatrixView<Real>); \
-  template Errors regression_errors<Real>(MatrixView<const Real>, MatrixView<const float>,             \
+#define HALO_INSTANTIATE(Real)                                                                          \
+  template double softmax_cross_entropy<Real>(MatrixView<const Real>, std::span<const std::int32_t>,    \
+                                              std::span<const std::uint8_t>, double, MatrixView<Real>); \
+  template double soft_cross_entropy<Real>(MatrixView<const Real>, const SoftLabels&,                   \
+                                           std::span<const std::uint8_t>, double, MatrixView<Real>);    \
+  template double binary_cross_entropy<Real>(MatrixView<const Real>, MatrixView<const std::uint8_t>,    \
+                                             std::span<const std::uint8_t>, double, MatrixView<Real>);  \
+  template Errors regression_errors<Real>(MatrixView<const Real>, MatrixView<const float>,              \
                                           std::span<const std::uint8_t>, bool, double, MatrixView<Real>)
 
 HALO_INSTANTIATE(float);

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "halo/base/counter_rng.hpp"
@@ -16,6 +18,14 @@ struct Keep {
   std::uint32_t threshold;  ///< a column stays where its bits are at least this
   Real scale;               ///< and is multiplied by this
 };
+
+/// Inverted dropout with probability p; none where nothing stays: no threshold is above every word.
+template <typename Real>
+std::optional<Keep<Real>> keep_of(double p) {
+  const double threshold = std::ceil(p * 0x1.0p32);  // the smallest integer >= p 2^32
+  if (threshold >= 0x1.0p32) return std::nullopt;
+  return Keep<Real>{static_cast<std::uint32_t>(threshold), static_cast<Real>(1.0 / (1.0 - p))};
+}
 
 /// The row loops of halo/kernels/rows.hpp that are worth wide vectors. They treat elements one by one
 /// (column_sums: each column in the order of rows), so all instruction sets give the same bits.

@@ -66,6 +66,16 @@ void relu_backward(MatrixView<const Real> y, MatrixView<const Real> dy, MatrixVi
 }
 
 template <typename Real>
+void argmax_rows(MatrixView<const Real> x, std::span<std::int32_t> columns) {
+  assert(static_cast<std::int64_t>(columns.size()) == x.rows);
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    const Real* const row = x.row(r);
+    columns[static_cast<std::size_t>(r)] =
+        static_cast<std::int32_t>(std::max_element(row, row + x.cols) - row);
+  }
+}
+
+template <typename Real>
 void normalise_rows_l1(MatrixView<Real> x) {
   for (std::int64_t r = 0; r < x.rows; ++r) {
     double sum = 0.0;
@@ -83,6 +93,7 @@ void normalise_rows_l1(MatrixView<Real> x) {
   template void column_sums<Real>(MatrixView<const Real>, std::span<Real>);                            \
   template void relu<Real>(MatrixView<const Real>, MatrixView<Real>);                                  \
   template void relu_backward<Real>(MatrixView<const Real>, MatrixView<const Real>, MatrixView<Real>); \
+  template void argmax_rows<Real>(MatrixView<const Real>, std::span<std::int32_t>);                    \
   template void normalise_rows_l1<Real>(MatrixView<Real>)
 
 HALO_INSTANTIATE(float);

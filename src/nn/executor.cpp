@@ -60,14 +60,14 @@ Executor<Real>::GraphData::GraphData(const graph::LocalGraph& graph_, bool needs
     (graph.groups[at(g)].interior_in ? interior_groups : boundary_groups)[0].push_back(g);
     (graph.groups[at(g)].interior_out ? interior_groups : boundary_groups)[1].push_back(g);
   }
-  active_rows = graph.active.empty() ? graph.global_nodes : graph.global_active;
   if (!needs_ids) return;
-  for (const auto* edges : {&graph.in, &graph.out()}) {
-    auto& ids = neighbour_ids[edges == &graph.in ? 0 : 1];
-    ids = graph.original_id;
-    ids.insert(ids.end(), edges->halo_original_id.begin(), edges->halo_original_id.end());
-  }
-  if (graph.symmetric) neighbour_ids[1] = neighbour_ids[0];
+  const auto ids_of = [this](const graph::Adjacency& edges) {
+    std::vector<NodeId> ids = graph.original_id;
+    ids.insert(ids.end(), edges.halo_original_id.begin(), edges.halo_original_id.end());
+    return ids;
+  };
+  neighbour_ids[0] = ids_of(graph.in);
+  if (!graph.symmetric) neighbour_ids[1] = ids_of(graph.out());
 }
 
 template <typename Real>
@@ -86,7 +86,7 @@ Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets
             threads),
       predictions_(targets_.task == Task::kSingleLabel ? at(graphs.train.owned) : 0, 0) {
   if (&graphs.train != &graphs.evaluation) {
-    evaluation_data_.emplace_back(graphs.evaluation, needs_neighbour_ids(evaluation_));
+    evaluation_data_.emplace(graphs.evaluation, needs_neighbour_ids(evaluation_));
   }
   for (const Reduction& reduction : train_.program.reductions) reductions_.emplace_back(at(reduction.size));
   lay_out_arena(train_);
@@ -254,7 +254,7 @@ void Executor<Real>::move_running_statistics(const Program& program, const op::B
   const Parameter& mean = program.parameter(norm.running_mean);
   const Parameter& variance = program.parameter(norm.running_variance);
   const std::vector<double>& sums = reductions_[at(norm.sums)];
-  const auto rows = static_cast<double>(train_data_.active_rows);
+  const auto rows = static_cast<double>(train_data_.graph.global_active);
   for (std::int64_t c = 0; c < mean.cols; ++c) {
     const ColumnStatistics column = column_statistics(sums, c, mean.cols, rows);
     const double unbiased = rows > 1.0 ? column.variance * rows / (rows - 1.0) : column.variance;
@@ -296,6 +296,7 @@ Scores Executor<Real>::evaluate(std::span<const Real> parameters) {
 template <typename Real>
 Scores Executor<Real>::read_scores() const {
   Scores scores;
+  scores.accuracy.fill(std::numeric_limits<double>::quiet_NaN());
   const auto counts = sums_.total_counts();
   scores.counts.assign(counts.begin(), counts.end());
   const std::size_t classes = counts.size() / kSplits;
@@ -304,10 +305,12 @@ Scores Executor<Real>::read_scores() const {
     scores.loss[at(split)] = sums_.measure(split, Measure::kLoss) / targets_.loss_count(split);
     scores.squared_error[at(split)] = sums_.measure(split, Measure::kSquaredError) / rows;
     scores.absolute_error[at(split)] = sums_.measure(split, Measure::kAbsoluteError) / rows;
-    for (std::size_t c = 0; c < classes; ++c) {
-      scores.hits[at(split)] += counts[at(split) * classes + c].true_positive;
+    if (targets_.task != Task::kSingleLabel) continue;
+    std::int64_t right = 0;
+    for (const ClassCounts& of_class : counts.subspan(at(split) * classes, classes)) {
+      right += of_class.true_positive;
     }
-    scores.accuracy[at(split)] = static_cast<double>(scores.hits[at(split)]) / rows;
+    scores.accuracy[at(split)] = static_cast<double>(right) / rows;
   }
   return scores;
 }
@@ -336,7 +339,7 @@ MatrixView<Real> Executor<Real>::view(const Schedule& schedule, ValueId value) {
 
 template <typename Real>
 const typename Executor<Real>::GraphData& Executor<Real>::data_of(const Schedule& schedule) const {
-  return &schedule == &evaluation_ && !evaluation_data_.empty() ? evaluation_data_.front() : train_data_;
+  return &schedule == &evaluation_ && evaluation_data_ ? *evaluation_data_ : train_data_;
 }
 
 template class Executor<float>;

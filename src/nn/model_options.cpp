@@ -70,18 +70,34 @@ void check_ranges(const ModelOptions& options) {
         "0 or more");
 }
 
-}  // namespace
+Names all_but(const Names& left_out) {
+  Names names = model_names();
+  std::erase_if(names, [&](const std::string& name) { return is_in(left_out, name); });
+  return names;
+}
 
-void check_model_options(const ModelOptions& options, std::int64_t feature_cols) {
-  check_ranges(options);
+/// Options of more than one kind of model.
+void check_shared_read(const ModelOptions& options) {
   const ModelOptions usual{};
-  const Names stacks = {"gcn", "sage", "gat", "gatv2", "gin"};
-  const Names attention = {"gat", "gatv2"};
-  check_read(options, "--norm", options.norm == usual.norm, {"gcn", "sage", "gat", "gatv2", "gin", "mlp"});
+  const Names stacks = stack_names();
+  Names with_norm = stacks;
+  with_norm.emplace_back("mlp");
+  check_read(options, "--layers", options.layers == usual.layers, all_but({"sgc", "sign"}));
+  check_read(options, "--dropout", options.dropout == usual.dropout, all_but({"sgc"}));
+  check_read(options, "--activation", options.activation == usual.activation, all_but({"sgc"}));
+  check_read(options, "--norm", options.norm == usual.norm, with_norm);
   check_read(options, "--residual", options.residual == usual.residual, stacks);
   check_read(options, "--jumping", options.jumping == usual.jumping, stacks);
   check_read(options, "--input-linear", !options.input_linear, stacks);
   check_read(options, "--output-linear", !options.output_linear, stacks);
+  check_read(options, "--alpha", options.alpha == usual.alpha, {"gcnii", "appnp"});
+  check_read(options, "--hops", options.hops == usual.hops, {"sgc", "sign", "appnp"});
+}
+
+/// Options of one kind of layer.
+void check_layer_read(const ModelOptions& options) {
+  const ModelOptions usual{};
+  const Names attention = {"gat", "gatv2"};
   check_read(options, "--aggregator", options.aggregator == usual.aggregator, {"sage"});
   check_read(options, "--no-root-weight", options.root_weight, {"sage"});
   check_read(options, "--l2-normalise", !options.l2_normalise, {"sage"});
@@ -90,12 +106,18 @@ void check_model_options(const ModelOptions& options, std::int64_t feature_cols)
   check_read(options, "--attention-dropout", options.attention_dropout == usual.attention_dropout, attention);
   check_read(options, "--negative-slope", options.negative_slope == usual.negative_slope, attention);
   check_read(options, "--learn-epsilon", !options.learn_epsilon, {"gin"});
-  check_read(options, "--alpha", options.alpha == usual.alpha, {"gcnii", "appnp"});
   check_read(options, "--theta", options.theta == usual.theta, {"gcnii"});
-  check_read(options, "--hops", options.hops == usual.hops, {"sgc", "sign", "appnp"});
   const bool divides = !is_in(attention, options.model) || options.hidden % options.heads == 0;
   check(divides, "--hidden", std::to_string(options.hidden),
         fmt::format("a multiple of --heads {}", options.heads));
+}
+
+}  // namespace
+
+void check_model_options(const ModelOptions& options, std::int64_t feature_cols) {
+  check_ranges(options);
+  check_shared_read(options);
+  check_layer_read(options);
   if (feature_cols == 0 && options.embedding == 0) {
     throw InputError({.what = "the dataset has no features",
                       .where = "--embedding",

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "halo/nn/models.hpp"
 #include "halo/nn/program.hpp"
@@ -19,7 +20,7 @@ struct ModelBuilder {
   ValueId dropout(ValueId x, double p) { return program.dropout(x, p, streams++); }
   ValueId activate(ValueId x);
   /// x W + b under the names <name>.weight and <name>.bias.
-  ValueId linear(const std::string& name, ValueId x, std::int64_t cols, int layer, bool bias = true);
+  ValueId linear(const std::string& name, ValueId x, std::int64_t cols, int layer);
   /// The norm the options ask for, parameters under `name`.
   ValueId normalise(const std::string& name, ValueId x, int layer);
 };
@@ -35,6 +36,9 @@ ValueId build_appnp(ModelBuilder& builder, ValueId x, std::int64_t cols);
 ValueId build_sgc(ModelBuilder& builder, ValueId x, std::int64_t cols);
 ValueId build_sign(ModelBuilder& builder, ValueId x, std::int64_t cols);
 ValueId build_mlp(ModelBuilder& builder, ValueId x, std::int64_t cols);
+
+/// Names of the models that build_stack() makes.
+std::vector<std::string> stack_names();
 
 /// InputError on unknown names, options out of range, and options that the model does not read.
 void check_model_options(const ModelOptions& options, std::int64_t feature_cols);

@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
+#include <array>
 
 #include "halo/base/counter_rng.hpp"
 #include "model_parts.hpp"
@@ -12,12 +13,25 @@ namespace {
 
 using Build = ValueId (*)(ModelBuilder&, ValueId, std::int64_t);
 
-const std::map<std::string, Build>& builders() {
-  static const std::map<std::string, Build> all = {
-      {"gcn", build_stack}, {"sage", build_stack},  {"gat", build_stack},   {"gatv2", build_stack},
-      {"gin", build_stack}, {"gcnii", build_gcnii}, {"appnp", build_appnp}, {"sgc", build_sgc},
-      {"sign", build_sign}, {"mlp", build_mlp}};
-  return all;
+struct Model {
+  const char* name;
+  Build build;
+};
+constexpr std::array<Model, 10> kModels = {{{"gcn", build_stack},
+                                            {"sage", build_stack},
+                                            {"gat", build_stack},
+                                            {"gatv2", build_stack},
+                                            {"gin", build_stack},
+                                            {"gcnii", build_gcnii},
+                                            {"appnp", build_appnp},
+                                            {"sgc", build_sgc},
+                                            {"sign", build_sign},
+                                            {"mlp", build_mlp}}};
+
+/// The entry of a name that check_model_options() has let through.
+const Model& model_of(const std::string& name) {
+  return *std::find_if(kModels.begin(), kModels.end(),
+                       [&](const Model& model) { return model.name == name; });
 }
 
 /// Features, learnt embedding, or both side by side.
@@ -41,7 +55,17 @@ void add_decoder(ModelBuilder& builder, std::int64_t cols) {
 }  // namespace
 
 std::vector<std::string> model_names() {
-  return {"gcn", "sage", "gat", "gatv2", "gin", "gcnii", "appnp", "sgc", "sign", "mlp"};
+  std::vector<std::string> names;
+  for (const Model& model : kModels) names.emplace_back(model.name);
+  return names;
+}
+
+std::vector<std::string> stack_names() {
+  std::vector<std::string> names;
+  for (const Model& model : kModels) {
+    if (model.build == build_stack) names.emplace_back(model.name);
+  }
+  return names;
 }
 
 Program build_model(const ModelOptions& options, std::int64_t feature_cols, std::int64_t outputs) {
@@ -49,7 +73,7 @@ Program build_model(const ModelOptions& options, std::int64_t feature_cols, std:
   ModelBuilder builder{.options = options};
   const ValueId x = builder.dropout(add_input(builder, feature_cols), options.input_dropout);
   builder.program.logits =
-      builders().at(options.model)(builder, x, options.encoder ? options.hidden : outputs);
+      model_of(options.model).build(builder, x, options.encoder ? options.hidden : outputs);
   builder.program.external_loss = options.encoder;
   if (options.encoder && options.decoder == "mlp") add_decoder(builder, options.hidden);
   return std::move(builder.program);

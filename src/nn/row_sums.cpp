@@ -9,6 +9,9 @@ namespace halo::nn {
 namespace {
 
 constexpr std::int64_t kMeasureSums = kSplits * kMeasures;
+/// Measures enter the accumulator times this, so that a group's squared errors may sum to 2^56; a power of
+/// two, so that it costs no bit of the sum.
+constexpr double kMeasureScale = 0x1.0p-24;
 constexpr std::int64_t kCountsPerClass = 3;
 static_assert(sizeof(ClassCounts) == kCountsPerClass * sizeof(std::int64_t), "counts travel as integers");
 
@@ -69,6 +72,7 @@ void RowSums<Real>::end_group(int thread, const Stage& stage) {
   }
   const auto measure_limbs =
       sums.limbs.span().subspan(at(exact_limb_count(learnt_)), at(exact_limb_count(kMeasureSums)));
+  for (double& measure : sums.measures) measure *= kMeasureScale;
   exact_add<double>(sums.measures, 0, kMeasureSums, measure_limbs);
   sums.seconds += timer.seconds();
 }
@@ -110,21 +114,25 @@ void RowSums<Real>::clear() {
 
 template <typename Real>
 std::span<std::int64_t> RowSums<Real>::merge_reduction(ReductionId id) {
+  const Timer timer;
   const auto total = reduction_limbs(threads_.front(), id);
   for (std::size_t thread = 1; thread < threads_.size(); ++thread) {
     const auto limbs = reduction_limbs(threads_[thread], id);
     exact_merge(limbs, total);
     std::fill(limbs.begin(), limbs.end(), 0);
   }
+  merge_seconds_ += timer.seconds();
   return total;
 }
 
 template <typename Real>
 void RowSums<Real>::read_reduction(ReductionId id, std::span<double> values) {
+  const Timer timer;
   const auto limbs = reduction_limbs(threads_.front(), id);
   exact_values<double>(limbs, 0, reductions_[at(id)].size, values);
   for (double& value : values) value /= reductions_[at(id)].scale;
   std::fill(limbs.begin(), limbs.end(), 0);
+  merge_seconds_ += timer.seconds();
 }
 
 template <typename Real>
@@ -152,7 +160,7 @@ double RowSums<Real>::measure(int split, Measure measure) const {
   exact_values<double>(threads_.front().limbs.span().subspan(at(exact_limb_count(learnt_)),
                                                              at(exact_limb_count(kMeasureSums))),
                        split * kMeasures + static_cast<int>(measure), kMeasureSums, std::span(&value, 1));
-  return value;
+  return value / kMeasureScale;
 }
 
 template <typename Real>

@@ -14,9 +14,9 @@ ValueId ModelBuilder::activate(ValueId x) {
                             options.activation == "elu" ? ActivationKind::kElu : ActivationKind::kLeakyRelu);
 }
 
-ValueId ModelBuilder::linear(const std::string& name, ValueId x, std::int64_t cols, int layer, bool bias) {
+ValueId ModelBuilder::linear(const std::string& name, ValueId x, std::int64_t cols, int layer) {
   const ParameterId weight = program.add_weight(name + ".weight", program.cols(x), cols, layer);
-  return program.linear(x, weight, bias ? program.add_vector(name + ".bias", cols, layer) : kNone);
+  return program.linear(x, weight, program.add_vector(name + ".bias", cols, layer));
 }
 
 ValueId ModelBuilder::normalise(const std::string& name, ValueId x, int layer) {

@@ -56,7 +56,7 @@ class TileContext {
     return executor_.reductions_[static_cast<std::size_t>(id)];
   }
   /// Rows of all ranks that count in reductions.
-  double active_rows() const { return static_cast<double>(data_.active_rows); }
+  double active_rows() const { return static_cast<double>(graph().global_active); }
   /// 1 for rows of the tile that count in reductions; empty: all do.
   std::span<const std::uint8_t> active() const {
     return graph().active.empty() ? std::span<const std::uint8_t>() : tile_part(std::span(graph().active));
@@ -85,7 +85,7 @@ class TileContext {
   /// Original ids of the owned nodes and, behind them, the halo nodes of a direction; for operations that say
   /// needs_neighbour_ids().
   std::span<const NodeId> neighbour_ids(Direction direction) const {
-    return data_.neighbour_ids[direction == Direction::kIn ? 0 : 1];
+    return data_.neighbour_ids[graph().symmetric || direction == Direction::kIn ? 0 : 1];
   }
 
   MatrixView<const Real> features() const { return executor_.features_; }

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "halo/kernels/elementwise.hpp"
 #include "matrices.hpp"
@@ -9,6 +10,20 @@ namespace halo::kernels {
 namespace {
 
 using test::Matrix;
+
+/// Few different values, so that there are ties, and NaN.
+template <typename Real>
+Matrix<Real> coarse(std::uint64_t seed) {
+  Matrix<Real> x(6, 9, 1, 2);
+  RandomStream random(seed);
+  for (std::int64_t r = 0; r < 6; ++r) {
+    for (std::int64_t c = 0; c < 9; ++c) {
+      const auto drawn = random.below(5);
+      x(r, c) = drawn == 4 ? std::numeric_limits<Real>::quiet_NaN() : static_cast<Real>(drawn) - Real{2};
+    }
+  }
+  return x;
+}
 
 }  // namespace
 
@@ -51,6 +66,39 @@ TEST_CASE("combine, scale, inner product and the largest, also in place") {
   raise_to<double>(b.view(), y.view());
   CHECK(y(0, 0) == -2.0);
   CHECK(y(1, 1) == 5.0);
+}
+
+TEST_CASE_TEMPLATE("the largest is NaN where one of two is", Real, float, double) {
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  Matrix<Real> x(1, 3);
+  Matrix<Real> y(1, 3);
+  x.fill(Real{1});
+  y.fill(Real{2});
+  x(0, 0) = nan;
+  y(0, 1) = nan;
+  raise_to<Real>(x.view(), y.view());
+  CHECK(std::isnan(y(0, 0)));
+  CHECK(std::isnan(y(0, 1)));
+  CHECK(y(0, 2) == Real{2});
+}
+
+TEST_CASE_TEMPLATE("a gradient stays where nothing beats the value", Real, float, double) {
+  const Matrix<Real> x = coarse<Real>(1);
+  const Matrix<Real> other = coarse<Real>(2);
+  for (const bool ties_beat : {false, true}) {
+    Matrix<Real> dx(6, 9, 2, 1);
+    dx.randomise(3);
+    Matrix<Real> expected = dx;
+    for (std::int64_t r = 0; r < 6; ++r) {
+      for (std::int64_t c = 0; c < 9; ++c) {
+        const bool wins = x(r, c) > other(r, c) || (x(r, c) == other(r, c) && !ties_beat);
+        if (!wins) expected(r, c) = Real{0};
+      }
+    }
+    clear_where_beaten<Real>(x.view(), other.view(), ties_beat, dx.view());
+    CHECK(test::count_different(dx, expected) == 0);
+    CHECK(dx.overwritten() == 0);
+  }
 }
 
 TEST_CASE("columns go in and out, heads are averaged") {

@@ -166,5 +166,17 @@ TEST_CASE("rows: no rows") {
   CHECK(x.overwritten() == 0);
 }
 
+TEST_CASE_TEMPLATE("argmax: the lowest column on ties", Real, float, double) {
+  Matrix<Real> x(4, 3, 2);
+  x.fill(-1);
+  x(1, 2) = Real{0};
+  x(2, 0) = x(2, 2) = Real{5};
+  x(3, 1) = x(3, 2) = Real{7};
+  std::vector<std::int32_t> columns(4, -1);
+  argmax_rows<Real>(x.view(), columns);
+  CHECK(columns == std::vector<std::int32_t>{0, 2, 0, 1});
+  argmax_rows<Real>(MatrixView<const Real>(x.view().data, 0, 3), {});
+}
+
 }  // namespace
 }  // namespace halo::kernels

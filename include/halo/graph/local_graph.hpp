@@ -41,13 +41,12 @@ struct LocalGraph {
   EdgeId global_edges = 0;
   NodeId first_node = 0;
   LocalId owned = 0;
-  bool symmetric = true;            ///< then out_edges() is `in`
-  Adjacency in;                     ///< N(i): sources of the edges into i
-  Adjacency out_if_directed;        ///< M(j): targets of the edges out of j; unused where symmetric
-  std::vector<NodeId> original_id;  ///< owned: the user's id, key of every random number
-  std::vector<double> in_degree;    ///< owned: number (sum of weights) of in-edges, global, loops included
-  std::vector<float>
-      loop_to_add;  ///< owned: 1, or 0 where the graph has the loop i -> i already (GCN adds the rest)
+  bool symmetric = true;             ///< then out_edges() is `in`
+  Adjacency in;                      ///< N(i): sources of the edges into i
+  Adjacency out_if_directed;         ///< M(j): targets of the edges out of j; unused where symmetric
+  std::vector<NodeId> original_id;   ///< owned: the user's id, key of every random number
+  std::vector<double> in_degree;     ///< owned: number (sum of weights) of in-edges, global, loops included
+  std::vector<float> loop_to_add;    ///< owned: weight of the loop i -> i to add; 0 where there is one
   std::vector<std::uint8_t> active;  ///< owned: 1 for rows that count in statistics over rows; empty: all do
   NodeId global_active = 0;          ///< active rows of all ranks; global_nodes where `active` is empty
   std::vector<Tile> tiles;

@@ -41,9 +41,13 @@ void copy_columns_into(MatrixView<const Real> x, std::int64_t begin, MatrixView<
 template <typename Real>
 void copy_columns_from(MatrixView<const Real> x, std::int64_t begin, MatrixView<Real> y);
 
-/// y = max(y, x)
+/// y = max(y, x); NaN if one of them is
 template <typename Real>
 void raise_to(MatrixView<const Real> x, MatrixView<Real> y);
+/// dx = 0 where `other` is above x, or equal if `ties_beat`, or one of them is NaN; the rest stays
+template <typename Real>
+void clear_where_beaten(MatrixView<const Real> x, MatrixView<const Real> other, bool ties_beat,
+                        MatrixView<Real> dx);
 
 /// y_rc = mean over heads h of x_r(h cols + c)
 template <typename Real>

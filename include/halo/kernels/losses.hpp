@@ -11,6 +11,11 @@ namespace halo::kernels {
 // `scale`, zero in the other rows. `dx` may be empty (data == nullptr): loss only. Multiply the sum by what
 // the mean needs.
 
+/// Softmax cross-entropy: sum_r -log softmax(x_r)[label_r], of rows with 0 <= label_r < cols. dx may be x.
+template <typename Real>
+double softmax_cross_entropy(MatrixView<const Real> x, std::span<const std::int32_t> labels,
+                             std::span<const std::uint8_t> use, double scale, MatrixView<Real> dx);
+
 /// Cross-entropy with class weights and label smoothing: sum_r -sum_c t_rc log softmax(x_r)_c,
 ///   t_rc = (1 - smoothing) weight_c [c = label_r] + smoothing / cols weight_c
 /// (as torch.nn.CrossEntropyLoss; Szegedy et al. 2016, section 7). Empty weights: all 1.

@@ -52,13 +52,6 @@ template <typename Real>
 void relu_dropout_backward(MatrixView<const Real> y, MatrixView<const Real> dy, double p,
                            MatrixView<Real> dx);
 
-/// Softmax cross-entropy of the rows with use_r != 0 and 0 <= label_r < cols: returns sum_r -log
-/// softmax(x_r)[label_r] in double, rows in order; dx_r = (softmax(x_r) - onehot(label_r)) * gradient_scale,
-/// zero for the other rows. dx may be empty (data == nullptr): loss only.
-template <typename Real>
-double softmax_cross_entropy(MatrixView<const Real> x, std::span<const std::int32_t> labels,
-                             std::span<const std::uint8_t> use, double gradient_scale, MatrixView<Real> dx);
-
 /// Column of the largest value of each row, the lowest on ties.
 template <typename Real>
 void argmax_rows(MatrixView<const Real> x, std::span<std::int32_t> columns);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +32,8 @@ struct EmbeddingRows {
   MatrixView<Real> gradient;
 };
 
-/// Runs schedules on one rank's graph. Allocates when made and in fold_constants(); running an epoch
-/// allocates nothing.
+/// Runs schedules on one rank's graph. Allocates when made and in fold_constants(); train() allocates
+/// nothing.
 template <typename Real>
 class Executor {
  public:
@@ -69,7 +70,6 @@ class Executor {
   void reset_exact_sum_seconds() { sums_.reset_seconds(); }
 
   const Schedule& train_schedule() const { return train_; }
-  const Schedule& evaluation_schedule() const { return evaluation_; }
 
  private:
   template <typename>
@@ -82,11 +82,11 @@ class Executor {
     Buffer<Real> gcn_factor;
     Buffer<Real> inverse_degree;
     Buffer<Real> loop;
-    std::vector<NodeId> neighbour_ids[2];          ///< original ids of owned and halo, per direction
+    std::vector<NodeId> neighbour_ids[2];  ///< original ids of owned and halo, per direction; on a symmetric
+                                           ///< graph the first serves both
     std::vector<std::int32_t> interior_groups[2];  ///< per direction
     std::vector<std::int32_t> boundary_groups[2];
     std::vector<std::int32_t> all_groups;
-    std::int64_t active_rows = 0;  ///< over all ranks
   };
 
   void lay_out_arena(const Schedule& schedule);
@@ -106,7 +106,7 @@ class Executor {
   const GraphData& data_of(const Schedule& schedule) const;
 
   GraphData train_data_;
-  std::vector<GraphData> evaluation_data_;  ///< empty where the training graph serves both
+  std::optional<GraphData> evaluation_data_;  ///< none where the training graph serves both
   MatrixView<const Real> features_;
   Targets targets_;
   Exchange<Real>& exchange_;

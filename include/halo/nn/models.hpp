@@ -41,21 +41,19 @@ struct ModelOptions {
 /// Names of the models, in the order of the list below.
 std::vector<std::string> model_names();
 
-// clang-format off
-/// Builds the model's forward program for `feature_cols` features (0: embedding only) and `outputs` classes or
-/// columns. InputError on an unknown name, options out of range or of another model. Parameters are named as in the
-/// modules of PyTorch Geometric, so that a weights file opens there.
-///   gcn    y = A (x W) + b, A the normalised adjacency with loops                     (Kipf, Welling 2017)
-///   sage   y = x W_r + agg_{j in N(i)} x_j W_l + b                                    (Hamilton et al. 2017)
-///   gat    y_i = sum_j a_ij x_j W, a from <a_dst, x_i W> + <a_src, x_j W>             (Velickovic et al. 2018)
-///   gatv2  the same with a from <a, leaky(x_j W_l + x_i W_r)>                         (Brody et al. 2022)
-///   gin    y = mlp((1 + e) x_i + sum_j x_j)                                           (Xu et al. 2019)
-///   gcnii  y = ((1 - a) A x + a x_0) ((1 - b_l) I + b_l W), b_l = log(theta / l + 1)  (Chen et al. 2020)
-///   appnp  z <- (1 - a) A z + a mlp(x), `hops` times                                  (Gasteiger et al. 2019)
-///   sgc    y = A^hops x W + b                                                         (Wu et al. 2019)
-///   sign   y = mlp([x W_0 | A x W_1 | ... ])                                          (Frasca et al. 2020)
+/// Builds the model's forward program for `feature_cols` features (0: embedding only) and `outputs` classes
+/// or columns. InputError on an unknown name, options out of range or of another model. Parameters are named
+/// as in the modules of PyTorch Geometric, so that a weights file opens there.
+///   gcn    y = A (x W) + b, A the normalised adjacency with loops                   (Kipf, Welling 2017)
+///   sage   y = x W_r + agg_{j in N(i)} x_j W_l + b                                  (Hamilton et al. 2017)
+///   gat    y_i = sum_j a_ij x_j W, a from <a_dst, x_i W> + <a_src, x_j W>           (Velickovic et al. 2018)
+///   gatv2  the same with a from <a, leaky(x_j W_l + x_i W_r)>                       (Brody et al. 2022)
+///   gin    y = mlp((1 + e) x_i + sum_j x_j)                                         (Xu et al. 2019)
+///   gcnii  y = ((1 - a) A x + a x_0) ((1 - b_l) I + b_l W), b_l = log(theta/l + 1)  (Chen et al. 2020)
+///   appnp  z <- (1 - a) A z + a mlp(x), `hops` times                                (Gasteiger et al. 2019)
+///   sgc    y = A^hops x W + b                                                       (Wu et al. 2019)
+///   sign   y = mlp([x W_0 | A x W_1 | ... ])                                        (Frasca et al. 2020)
 ///   mlp    y = x W + b: what the features say without the graph
-// clang-format on
 Program build_model(const ModelOptions& options, std::int64_t feature_cols, std::int64_t outputs);
 
 /// Starting values of the flat buffer, parameter_count() elements; a function of the seed alone.

@@ -16,11 +16,17 @@ namespace halo::nn {
 //
 // What the passes want to know of an operation, an operation says by members (read through
 // src/nn/traits.hpp):
-//   kName                  for printing and for recognising equal constants, with details() where it has
-//   options gathers()              the input whose halo rows it reads kInPlace               output and
-//   inputs of equal width may be the same memory; kProtected: but for the first kFoldable              a
-//   result of constants is a constant parameters()           learnt matrices it reads;  gradients(): those
-//   whose gradient it adds to reads() / writes()     reductions over all rows of all ranks
+//   kName                  for printing and for recognising equal constants, with details() where
+//                          it has options
+//   gathers()              the input whose halo rows it reads
+//   needs_neighbour_ids()  it reads the original ids of the halo
+//   kInPlace               output and inputs of equal width may be the same memory
+//   kProtected             but for so many of the first inputs
+//   kFoldable              a result of constants is a constant
+//   kLearnt                the result is learnt though it reads no parameter
+//   parameters()           learnt matrices it reads
+//   gradients()            those whose gradient it adds to
+//   reads(), writes()      reductions over all rows of all ranks
 namespace op {
 
 /// The dataset's feature matrix; constant.
@@ -198,7 +204,6 @@ struct Concat {
 /// x -> columns [begin, begin + width of the output) of x
 struct Columns {
   static constexpr const char* kName = "columns";
-  static constexpr bool kFoldable = true;
   std::int64_t begin = 0;
   std::string details() const;
 };
@@ -273,8 +278,8 @@ struct BatchNorm {
   std::vector<ParameterId> parameters() const { return {weight, bias}; }
   std::vector<ReductionId> reads() const { return {sums}; }
 };
-/// x, dy -> nothing; reduction [sum dy | sum dy xhat] over the active rows; the same are the gradients of
-/// bias and weight
+/// x, dy -> nothing; reduction [sum dy | sum dy xhat] over all rows of all ranks; the same are the gradients
+/// of bias and weight
 struct BatchNormGradientSums {
   static constexpr const char* kName = "batch_norm_gradient_sums";
   BatchNorm norm;

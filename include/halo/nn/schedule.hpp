@@ -17,8 +17,8 @@ struct Stage {
   Direction direction = Direction::kIn;   ///< of that gather
   bool whole = false;                     ///< its one operation takes all rows at once
   std::vector<std::int32_t> operations;   ///< positions in Program::operations, in order
-  std::vector<ParameterId> gradients{};   ///< its operations add to
-  std::vector<ReductionId> written{};     ///< reductions its operations add to
+  std::vector<ParameterId> gradients{};   ///< its operations add to, each once
+  std::vector<ReductionId> written{};     ///< reductions its operations add to, each once
 };
 
 /// Where a value lives.

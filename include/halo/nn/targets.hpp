@@ -47,9 +47,9 @@ struct ClassCounts {
 
 /// Exact results of one evaluation, the same on every rank.
 struct Scores {
-  std::array<double, kSplits> loss = {};           ///< mean; NaN for an empty split
-  std::array<std::int64_t, kSplits> hits = {};     ///< single label: rows whose largest output is the label
-  std::array<double, kSplits> accuracy = {};       ///< hits / rows; NaN for an empty split
+  std::array<double, kSplits> loss = {};  ///< mean; NaN for an empty split
+  /// Share of the rows whose largest output is the label; NaN for an empty split and unless single label.
+  std::array<double, kSplits> accuracy = {};
   std::vector<ClassCounts> counts;                 ///< [kSplits x classes]; not for a regression
   std::array<double, kSplits> squared_error = {};  ///< regression: mean
   std::array<double, kSplits> absolute_error = {};

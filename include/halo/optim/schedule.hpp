@@ -24,11 +24,11 @@ struct ScheduleOptions {
 ///   constant  lr
 ///   step      lr gamma^floor(t / step_size)                         (torch StepLR)
 ///   cosine    min + (lr - min) (1 + cos(pi t / T)) / 2, T = epochs - W; min from t = T on
-///   (CosineAnnealingLR) plateau   after more than plateau_patience observations in a row none of which is
-///   below
-///             (1 - 1e-4) times the lowest, the rate is multiplied by plateau_factor and counting starts
-///             again; reductions of 1e-8 or less are left out (ReduceLROnPlateau, mode min). Observations
-///             made during warm-up count.
+///             (CosineAnnealingLR)
+///   plateau   after more than plateau_patience observations in a row none of which is below (1 - 1e-4)
+///             times the lowest, the rate is multiplied by plateau_factor and counting starts again;
+///             reductions of 1e-8 or less are left out (ReduceLROnPlateau, mode min). Observations made
+///             during warm-up count.
 class LearningRateSchedule {
  public:
   /// InputError on an unknown name or numbers out of range. `learning_rate`: the full rate, above 0.

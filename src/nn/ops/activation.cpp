@@ -1,8 +1,8 @@
 // relu:         y = max(x, 0)                    dx = dy where y > 0
 // activation:   y = elu(x) or leaky_relu(x)      dx = dy times the slope at x, which y tells
 // dropout:      y = m x / (1 - p), m in {0, 1}   dx = m dy / (1 - p), m drawn again
-// relu_dropout: y = dropout(relu(x))             dx = dy / (1 - p) where y > 0: y = 0 wherever relu or
-// dropout cut
+// relu_dropout: y = dropout(relu(x))             dx = dy / (1 - p) where y > 0: y = 0 wherever
+//                                                either cut
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"

@@ -7,8 +7,8 @@
 // attention_sum:        y_i = sum_{j in N(i)} w_ij a_ij z_j,  a_ij = exp(e_ij - L_i),  w_ij = m_ij / (1 - p)
 //   y: [owned x HC]
 //   with D_i = <dy_i, y_i> and g_ij = a_ij (w_ij <dy_i, z_j> - D_i) leaky'(s_i + t_j):
-//   dz_j = sum_{i in M(j)} w_ij a_ij dy_i,  dt_j = sum_{i in M(j)} g_ij: gather [dy | L | s | D] over
-//   out-edges ds_i = sum_{j in N(i)} g_ij: over in-edges once more, where the halo rows of zts still are
+//   dz_j = sum_{i in M(j)} w_ij a_ij dy_i,  dt_j = sum_{i in M(j)} g_ij: gather [dy | L | s | D], out-edges
+//   ds_i = sum_{j in N(i)} g_ij: over in-edges once more, where the halo rows of zts still are
 
 #include "halo/kernels/attention.hpp"
 

@@ -1,16 +1,16 @@
 // Graph attention with dynamic scores (Brody et al. 2022), H heads of C channels, nothing kept per edge:
-// attention_v2_normaliser: L_i,h = log sum_{j in N(i)} exp e_ij,h,  e_ij,h = <att_h, leaky_relu(l_j,h +
-// r_i,h)>
-//   l: [owned + halo x HC], gathered   r: [owned x HC]   att: [HC]   L: [owned x H]; its gradient is part of
-//   that of the sum
-// attention_v2_sum:        y_i = sum_{j in N(i)} w_ij a_ij l_j,  a_ij = exp(e_ij - L_i),  w_ij = m_ij / (1 -
-// p)
+// attention_v2_normaliser: L_i,h = log sum_{j in N(i)} exp e_ij,h
+//                          e_ij,h = <att_h, leaky_relu(l_j,h + r_i,h)>
+//   l: [owned + halo x HC], gathered   r: [owned x HC]   att: [HC]
+//   L: [owned x H]; its gradient is part of that of the sum
+// attention_v2_sum:        y_i = sum_{j in N(i)} w_ij a_ij l_j
+//                          a_ij = exp(e_ij - L_i),  w_ij = m_ij / (1 - p)
 //   y: [owned x HC]
 //   with D_i = <dy_i, y_i> and g_ij = a_ij (w_ij <dy_i, l_j> - D_i):
-//   dl_j = sum_{i in M(j)} (w_ij a_ij dy_i + g_ij att leaky'(l_j + r_i)): gather [dy | r | L | D] over
-//   out-edges
-//   dr_i = sum_{j in N(i)} g_ij att leaky'(l_j + r_i),  d att = sum over rows and edges of g_ij
-//   leaky(l_j + r_i): over in-edges once more, where the halo rows of l still are
+//   dl_j = sum_{i in M(j)} (w_ij a_ij dy_i + g_ij att leaky'(l_j + r_i)): gather [dy | r | L | D], out-edges
+//   dr_i = sum_{j in N(i)} g_ij att leaky'(l_j + r_i)
+//   d att = sum over rows and edges of g_ij leaky(l_j + r_i)
+//   both over in-edges once more, where the halo rows of l still are
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"

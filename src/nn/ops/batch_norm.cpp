@@ -1,7 +1,9 @@
-// batch_norm: y_i = xhat_i weight + bias, xhat_i = (x_i - mean) / sigma with mean and sigma^2 of each column
-// over the n active rows of all ranks: one exact reduction [sum x | sum x^2] before. Backward one more, [sum
-// dy | sum dy xhat], which is also [d bias | d weight]:
-//   dx_i = weight / sigma (dy_i - sum(dy) / n - xhat_i sum(dy xhat) / n)
+// batch_norm: y_i = xhat_i weight + bias, xhat_i = (x_i - mean) / sigma
+// with mean and sigma^2 of each column over the n active rows of all ranks: one exact reduction
+// [sum x | sum x^2] before. Backward one more over all rows, [sum dy | sum dy xhat], which is also
+// [d bias | d weight]:
+//   dx_i = weight / sigma (dy_i - sum(dy) / n - xhat_i sum(dy xhat) / n) for active rows
+//   dx_i = weight / sigma dy_i for the others, on which mean and sigma do not depend
 // Evaluation uses the running values. Halo rows never enter: every rank sums its own rows.
 
 #include <array>

@@ -1,7 +1,7 @@
-// combine:    y = alpha a + beta b         da = alpha dy, db = beta dy
-// scale:      y = factor x                 dx = factor dy
-// add_scaled: y = a + (1 + epsilon) x      da = dy, dx = (1 + epsilon) dy, d epsilon = sum over all rows of
-// <dy_i, x_i>
+// combine:    y = alpha a + beta b      da = alpha dy, db = beta dy
+// scale:      y = factor x              dx = factor dy
+// add_scaled: y = a + (1 + epsilon) x   da = dy, dx = (1 + epsilon) dy,
+//                                       d epsilon = sum over all rows of <dy_i, x_i>
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"

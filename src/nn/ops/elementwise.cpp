@@ -2,7 +2,7 @@
 // add_bias: y = x + b          dx = dy, db = column sums of dy
 // add:      y = a + b          da = db = dy
 
-#include <algorithm>
+#include "halo/kernels/elementwise.hpp"
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"
@@ -12,9 +12,7 @@ namespace halo::nn {
 
 template <typename Real>
 void run(const op::Input&, const TileContext<Real>& tile) {
-  const MatrixView<const Real> features = tile.features().slice(tile.rows());
-  const MatrixView<Real> y = tile.output();
-  for (std::int64_t r = 0; r < y.rows; ++r) std::copy_n(features.row(r), y.cols, y.row(r));
+  kernels::copy_columns_into(tile.features().slice(tile.rows()), 0, tile.output());
 }
 
 template <typename Real>

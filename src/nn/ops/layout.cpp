@@ -5,7 +5,6 @@
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"
-#include "halo/base/error.hpp"
 #include "halo/kernels/elementwise.hpp"
 
 namespace halo::nn {
@@ -46,18 +45,11 @@ template <typename Real>
 void run(const op::MaximumGradient& gradient, const TileContext<Real>& tile) {
   std::size_t inputs = 0;
   while (tile.has_input(inputs + 1)) ++inputs;  // the last one is dy
-  const MatrixView<const Real> dy = tile.input(inputs);
+  const MatrixView<const Real> x = tile.input(gradient.which);
   const MatrixView<Real> dx = tile.output();
-  for (std::int64_t r = 0; r < dx.rows; ++r) {
-    for (std::int64_t c = 0; c < dx.cols; ++c) {
-      const Real value = tile.input(gradient.which)(r, c);
-      bool wins = true;
-      for (std::size_t k = 0; k < inputs; ++k) {
-        const Real other = tile.input(k)(r, c);
-        wins = wins && (k < gradient.which ? other < value : other <= value);
-      }
-      dx(r, c) = wins ? dy(r, c) : Real{0};
-    }
+  kernels::copy_columns_into(tile.input(inputs), 0, dx);
+  for (std::size_t k = 0; k < inputs; ++k) {
+    kernels::clear_where_beaten(x, tile.input(k), k < gradient.which, dx);
   }
 }
 

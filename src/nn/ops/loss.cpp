@@ -1,10 +1,11 @@
 // loss = 1/n sum over training rows of
-//   single label:  -sum_c t_ic log softmax(x_i)_c      dx_i = (softmax(x_i) sum_c t_ic - t_i) / n, t the
-//   smoothed,
-//                                                      weighted label; n the rows, or the sum of their
-//                                                      weights
-//   multi-label:   sum_c log(1 + exp x_ic) - y_ic x_ic dx_i = (sigmoid(x_i) - y_i) / n, n the rows times the
-//   classes regression:    sum_c (x_ic - y_ic)^2 or |x_ic - y_ic|, n the known entries
+//   single label:  -sum_c t_ic log softmax(x_i)_c       dx_i = (softmax(x_i) sum_c t_ic - t_i) / n
+//                  t: the smoothed, weighted label      n: the rows, or the sum of their weights
+//   multi-label:   sum_c log(1 + exp x_ic) - y_ic x_ic  dx_i = (sigmoid(x_i) - y_i) / n
+//                                                       n: the rows times the classes
+//   regression:    sum_c (x_ic - y_ic)^2                dx_i = 2 (x_i - y_i) / n
+//                  or sum_c |x_ic - y_ic|               dx_i = sign(x_i - y_i) / n
+//                                                       n: the known entries
 // n counts the rows of all ranks; rows without a label have dx_i = 0.
 // score: per split the same loss, and for each class how often it was right, wrongly found and missed; of a
 // tie between outputs the lowest class counts.

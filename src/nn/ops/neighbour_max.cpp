@@ -1,7 +1,8 @@
-// neighbour_max: y_i,c = max_{j in N(i)} x_j,c, 0 without neighbours
+// neighbour_max:       y_i,c = max_{j in N(i)} x_j,c, 0 without neighbours
 //   x: [owned + halo x C], gathered   y: [owned x C]
-//   neighbour_max_share: x, y, dy -> [y | dy / number of neighbours with x_j,c = y_i,c]: over in-edges once
-//   more dx_j,c = sum of the shares of the i in M(j) with y_i,c = x_j,c: gather [y | share] over out-edges
+// neighbour_max_share: x, y, dy -> [y | dy / number of neighbours with x_j,c = y_i,c]
+//   over in-edges once more
+//   dx_j,c = sum of the shares of the i in M(j) with y_i,c = x_j,c: gather [y | share] over out-edges
 
 #include "halo/kernels/neighbour_max.hpp"
 

@@ -1,8 +1,8 @@
-// l2_norm:    y_i = x_i / |x_i|                 dx_i = (dy_i - y_i <y_i, dy_i>) / |x_i|
-// layer_norm: y_i = xhat_i weight + bias,       g_i = dy_i weight, dx_i = (g_i - mean(g_i) - xhat_i mean(g_i
-// xhat_i)) / sigma_i
-//             xhat_i = (x_i - mean_i) / sigma_i d weight = sum of dy_i xhat_i, d bias = sum of dy_i over all
-//             rows
+// l2_norm:    y_i = x_i / |x_i|
+//   dx_i = (dy_i - y_i <y_i, dy_i>) / |x_i|
+// layer_norm: y_i = xhat_i weight + bias, xhat_i = (x_i - mean_i) / sigma_i
+//   dx_i = (g_i - mean(g_i) - xhat_i mean(g_i xhat_i)) / sigma_i, g_i = dy_i weight
+//   d weight = sum of dy_i xhat_i, d bias = sum of dy_i over all rows
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"

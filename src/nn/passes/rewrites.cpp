@@ -50,8 +50,11 @@ Program remove_dropout(const Program& program) {
   std::vector<bool> dead(result.operations.size(), false);
   for (std::size_t k = 0; k < result.operations.size(); ++k) {
     Operation& operation = result.operations[k];
-    if (auto* attention = std::get_if<op::AttentionSum>(&operation.kind)) attention->options.p = 0.0;
-    if (auto* attention = std::get_if<op::AttentionV2Sum>(&operation.kind)) attention->options.p = 0.0;
+    std::visit(
+        [](auto& kind) {
+          if constexpr (requires { kind.options.p; }) kind.options.p = 0.0;
+        },
+        operation.kind);
     if (!std::holds_alternative<op::Dropout>(operation.kind)) continue;
     dead[k] = true;
     replace_uses(result, operation.output, operation.inputs[0]);

@@ -22,6 +22,11 @@ std::int32_t halo_of(Direction direction, bool symmetric) {
   return symmetric ? kBothDirections : static_cast<std::int32_t>(direction);
 }
 
+/// A group's sum for an id enters once, however many operations of the stage add to it.
+void add_once(std::int32_t id, std::vector<std::int32_t>& ids) {
+  if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+}
+
 /// Cuts the operations at given positions into stages: one starts where halo rows or a reduction are read
 /// that are not there yet, and around an operation that takes all rows at once.
 class StageCutter {
@@ -37,9 +42,9 @@ class StageCutter {
       const Operation& operation = program_.operations[at(position)];
       begin_stage_for(operation);
       stages_.back().operations.push_back(position);
-      for (const ParameterId id : gradients_of(operation.kind)) stages_.back().gradients.push_back(id);
+      for (const ParameterId id : gradients_of(operation.kind)) add_once(id, stages_.back().gradients);
       for (const ReductionId id : reductions_written(operation.kind)) {
-        stages_.back().written.push_back(id);
+        add_once(id, stages_.back().written);
         pending_[at(id)] = true;
       }
     }
