@@ -88,7 +88,7 @@ DatasetInfo describe(const Dataset& dataset) {
   info.test = count(Split::kTest);
   info.val_links = dataset.val_links.size();
   info.test_links = dataset.test_links.size();
-  info.negatives = std::max(dataset.val_links.negatives_each, dataset.test_links.negatives_each);
+  info.negatives = dataset.link_counts().negatives;
   return info;
 }
 

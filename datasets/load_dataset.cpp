@@ -2,7 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -143,7 +142,6 @@ NodeId count_nodes(const ArrayFolder& arrays, const DatasetDeclaration& declared
 
 /// InputError unless it is one of the tasks.
 void check_task(const std::string& task, const std::string& where) {
-  constexpr std::array kTasks = {kNodeClassification, kMultiLabel, kNodeRegression, kLinkPrediction};
   if (std::find(kTasks.begin(), kTasks.end(), task) != kTasks.end()) return;
   throw InputError({.what = "unknown task",
                     .where = where,

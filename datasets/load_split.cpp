@@ -94,7 +94,7 @@ void assign(const std::vector<NodeId>& ids, const SplitName& split, const std::s
     }
     if (!dataset.has_label(node)) {
       refuse(fmt::format("a node of the {} split has no label", split.name), place(),
-             dataset.num_classes == 0 ? "no labels.npy" : "label -1 or NaN (unknown)", "a known label");
+             dataset.has_labels() ? "label -1 or NaN (unknown)" : "no labels.npy", "a known label");
     }
     current = split.split;
   }

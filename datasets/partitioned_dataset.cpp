@@ -5,7 +5,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <array>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -78,10 +77,19 @@ ArrayType expected_array(const PartitionManifest& manifest, const std::string& n
   if (name.ends_with("edge_weight.npy")) return {"<f4", {manifest.num_edges}};
   if (name == "features.npy") return {"<f4", {manifest.num_nodes, manifest.feature_cols}};
   if (name == "labels.npy") return expected_labels(manifest);
-  if (name == "val_links.npy") return {"<i8", {manifest.links.validation, 3 + manifest.links.negatives}};
-  if (name == "test_links.npy") return {"<i8", {manifest.links.test, 3 + manifest.links.negatives}};
+  if (name == "val_links.npy") return {"<i8", {manifest.links.validation, manifest.links.cols()}};
+  if (name == "test_links.npy") return {"<i8", {manifest.links.test, manifest.links.cols()}};
   if (name == "split.npy") return {"|u1", {manifest.num_nodes}};
   return {"<i8", {manifest.num_nodes}};
+}
+
+/// Names of the unsliced files.
+std::vector<std::string> whole_file_names(const PartitionManifest& manifest) {
+  std::vector<std::string> names{"part_offsets.npy", "tile_offsets.npy", "group_offsets.npy",
+                                 "checksums.npy"};
+  if (manifest.task == kLinkPrediction)
+    names.insert(names.end(), {"val_link_offsets.npy", "test_link_offsets.npy"});
+  return names;
 }
 
 void check_files(const PartitionManifest& manifest, const std::filesystem::path& folder) {
@@ -181,14 +189,6 @@ std::vector<std::string> sliced_file_names(const PartitionManifest& manifest) {
   return names;
 }
 
-std::vector<std::string> whole_file_names(const PartitionManifest& manifest) {
-  std::vector<std::string> names{"part_offsets.npy", "tile_offsets.npy", "group_offsets.npy",
-                                 "checksums.npy"};
-  if (manifest.task == kLinkPrediction)
-    names.insert(names.end(), {"val_link_offsets.npy", "test_link_offsets.npy"});
-  return names;
-}
-
 nlohmann::json to_json(const PartitionManifest& manifest) {
   Json files = Json::object();
   for (const auto& [name, file] : manifest.files) {
@@ -240,10 +240,9 @@ PartitionManifest parse_manifest(const std::string& text, const std::filesystem:
   manifest.feature_cols = count_field<std::int64_t>(json, "feature_cols", folder);
   manifest.num_classes = count_field<std::int32_t>(json, "num_classes", folder);
   manifest.task = field<std::string>(json, "task", folder);
-  const std::array tasks = {kNodeClassification, kMultiLabel, kNodeRegression, kLinkPrediction};
-  if (std::find(tasks.begin(), tasks.end(), manifest.task) == tasks.end())
+  if (std::find(kTasks.begin(), kTasks.end(), manifest.task) == kTasks.end())
     refuse(folder, "a task that this version does not know", manifest.task,
-           fmt::format("one of {}", fmt::join(tasks, ", ")));
+           fmt::format("one of {}", fmt::join(kTasks, ", ")));
   if (manifest.task == kLinkPrediction) {
     const Json links = field<Json>(json, "links", folder);
     manifest.links = {.validation = count_field<std::int64_t>(links, "validation", folder),

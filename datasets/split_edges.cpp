@@ -24,6 +24,17 @@ void check(const SplitEdgesOptions& options) {
           static_cast<double>(options.negatives), "1 to 2^20");
 }
 
+/// The held-out edges that are there already would be lost: they are in no list of edges.
+void check_whole(const Dataset& dataset) {
+  if (dataset.val_links.size() + dataset.test_links.size() == 0) return;
+  throw InputError({.what = "the dataset holds edges out already",
+                    .where = "dataset " + dataset.name,
+                    .found = fmt::format("{} validation and {} test edges", dataset.val_links.size(),
+                                         dataset.test_links.size()),
+                    .expected = "a dataset whose edges all stand in edge_index",
+                    .next = "split the dataset that this one was made of"});
+}
+
 /// Pairs joined by an edge, once each and without loops; u < v where undirected.
 std::vector<Edge> distinct_edges(const graph::Csr& in, bool undirected) {
   std::vector<Edge> edges;
@@ -46,6 +57,16 @@ void draw(std::vector<Edge>& edges, std::int64_t count, bool undirected, std::ui
   }
 }
 
+/// Whether the source has an edge to every other node. `row`: its out-neighbours, ascending.
+bool reaches_all(std::span<const NodeId> row, NodeId source, NodeId nodes) {
+  if (std::ssize(row) < nodes - 1) return false;
+  NodeId last = -1, others = 0;
+  for (const NodeId node : row) {
+    if (node != std::exchange(last, node) && node != source) ++others;
+  }
+  return others == nodes - 1;
+}
+
 /// Non-edges (u, v') for the edges; `out` holds out-neighbours.
 HeldOutLinks with_negatives(std::span<const Edge> edges, const graph::Csr& out, std::int64_t negatives,
                             const CounterRng& random) {
@@ -56,21 +77,17 @@ HeldOutLinks with_negatives(std::span<const Edge> edges, const graph::Csr& out, 
     const auto row = out.neighbours(source);
     links.sources.push_back(source);
     links.targets.push_back(target);
-    std::vector<NodeId> reached(row.begin(), row.end());
-    reached.push_back(source);
-    std::ranges::sort(reached);
-    reached.erase(std::unique(reached.begin(), reached.end()), reached.end());
-    if (std::ssize(reached) == out.num_nodes()) {
+    if (reaches_all(row, source, out.num_nodes())) {
       throw InputError({.what = "a node has an edge to every other one, so it has no negative",
                         .where = fmt::format("edge {} -> {}", source, target),
-                        .found = fmt::format("{} neighbours", reached.size() - 1),
+                        .found = fmt::format("{} neighbours", out.num_nodes() - 1),
                         .expected = fmt::format("at most {}", out.num_nodes() - 2),
                         .next = "try another --seed, or take such nodes out"});
     }
     RandomStream stream(random.row_key(static_cast<NodeId>(i)));
     for (std::int64_t k = 0; k < negatives;) {
       const auto other = static_cast<NodeId>(stream.below(static_cast<std::uint64_t>(out.num_nodes())));
-      if (std::ranges::binary_search(reached, other)) continue;
+      if (other == source || std::ranges::binary_search(row, other)) continue;
       links.negatives.push_back(other);
       ++k;
     }
@@ -102,6 +119,7 @@ void remove_edges(Dataset& dataset, std::span<const Edge> edges, bool undirected
 
 void split_edges(Dataset& dataset, const SplitEdgesOptions& options) {
   check(options);
+  check_whole(dataset);
   // Without weights: an edge gives its reverse away whatever the two weigh.
   const graph::Csr in = graph::build_in_edges(dataset.num_nodes, dataset.sources, dataset.targets);
   const graph::Csr out = graph::transpose(in);

@@ -101,13 +101,12 @@ class SliceWriter {
   }
 
   void write_links() {
-    const std::int64_t negatives =
-        std::max(dataset_.val_links.negatives_each, dataset_.test_links.negatives_each);
+    const datasets::LinkCounts counts = dataset_.link_counts();
     const auto new_id = graph_.order.new_ids();
-    const auto cols = at(3 + negatives);
+    const auto cols = at(counts.cols());
     for (const auto& [split, links] :
          {std::pair("val", &dataset_.val_links), std::pair("test", &dataset_.test_links)}) {
-      LinkRows rows = make_link_rows(*links, new_id, node_bounds_, negatives);
+      LinkRows rows = make_link_rows(*links, new_id, node_bounds_, counts);
       keep(write_rows_of<std::int64_t>(
           target_, fmt::format("{}_links.npy", split), rows.offsets, cols,
           [&](std::size_t i) { return std::span<const std::int64_t>(rows.values).subspan(i * cols, cols); }));
@@ -210,10 +209,7 @@ datasets::PartitionManifest describe(const datasets::Dataset& dataset, const Par
   manifest.feature_cols = dataset.feature_cols();
   manifest.num_classes = dataset.num_classes;
   manifest.task = dataset.task;
-  manifest.links = {
-      .validation = dataset.val_links.size(),
-      .test = dataset.test_links.size(),
-      .negatives = std::max(dataset.val_links.negatives_each, dataset.test_links.negatives_each)};
+  manifest.links = dataset.link_counts();
   manifest.symmetric = graph.symmetric;
   manifest.weighted = !graph.in.weights.empty();
   manifest.parts = graph.parts();
@@ -230,7 +226,7 @@ datasets::PartitionManifest describe(const datasets::Dataset& dataset, const Par
 
 void check_trainable(const datasets::Dataset& dataset) {
   if (dataset.task == datasets::kLinkPrediction) return;
-  if (dataset.labels.empty() && dataset.multi_labels.empty() && dataset.values.empty()) {
+  if (!dataset.has_labels()) {
     refuse(dataset, "the dataset has no labels",
            "add labels.npy [N], -1 where unknown, or hold out edges with gnn_dataset split-edges");
   }

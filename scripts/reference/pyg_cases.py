@@ -18,6 +18,9 @@ TASKS = ("single_label", "multi_label", "mse", "mae")
 STEPS = 10
 TARGET_COLS = 3
 
+# Model -> options that the twins have but the model does not read, which the product refuses.
+NOT_READ = {"sgc": ("layers", "hidden", "dropout", "activation"), "sign": ("layers",)}
+
 
 @dataclass
 class Case:
@@ -34,7 +37,9 @@ class Case:
     attention_scale: float = 1.0  # of the parameters that make attention scores
 
     def record(self, dataset):
-        return {"dataset": dataset, "model": pyg_twins.full(self.model), "task": self.task, "outputs": TARGET_COLS,
+        options = pyg_twins.full(self.model)
+        model = {key: value for key, value in options.items() if key not in NOT_READ.get(options["model"], ())}
+        return {"dataset": dataset, "model": model, "task": self.task, "outputs": TARGET_COLS,
                 "class_weights": self.class_weights, "label_smoothing": self.label_smoothing,
                 "optimizer": self.optimizer, "learning_rate": self.learning_rate,
                 "weight_decay": self.weight_decay, "steps": STEPS}

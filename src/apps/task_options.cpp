@@ -10,9 +10,7 @@ void add_task_options(CLI::App& app, train::TaskOptions& task, nn::ModelOptions&
   app.add_option("--regression-loss", task.regression_loss, "regression: mse or mae");
   app.add_option("--metric", task.metrics,
                  "what is reported, the first one counts: accuracy, f1_micro, f1_macro, roc_auc, mse, mae; "
-                 "links: roc_auc, "
-                 "mrr, hits@K; without: "
-                 "those of the task")
+                 "links: roc_auc, mrr, hits@K; without: those of the task")
       ->delimiter(',');
   app.add_flag("--inductive", task.inductive,
                "train on the subgraph of the training nodes, judge on the whole graph");

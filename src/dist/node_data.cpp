@@ -35,36 +35,36 @@ void read_labels(const Source& source, LocalPartition& local) {
   }
 }
 
-/// `own`: nodes of the part that the link stands with.
+/// `links`: in the list; `own`: nodes of the part that the link stands with.
 void check_link(const PartitionFolder& folder, const std::string& file, std::span<const std::int64_t> row,
-                RowRange own) {
+                std::int64_t links, RowRange own) {
   const NodeId nodes = folder.manifest.num_nodes;
-  const bool good = row[1] >= own.begin && row[1] < own.end &&
+  const bool good = row[0] < links && row[1] >= own.begin && row[1] < own.end &&
                     std::all_of(row.begin() + 1, row.end(), [&](NodeId id) { return id < nodes; });
   if (good) return;
   refuse(folder.path / file, "has a link that cannot be", fmt::format("[{}]", fmt::join(row, ", ")),
-         fmt::format("place in the list, a node in [{}, {}), nodes in [0, {})", own.begin, own.end, nodes));
+         fmt::format("a place in [0, {}), a node in [{}, {}), nodes in [0, {})", links, own.begin, own.end,
+                     nodes));
 }
 
 /// Rows of this rank: place, u, v, v' ...
 LinkSet read_links(const Source& source, const std::string& file, std::span<const std::int64_t> offsets,
                    const Ownership& ownership) {
-  const std::int64_t negatives = source.folder.manifest.links.negatives;
-  const std::int64_t cols = 3 + negatives;
+  const std::int64_t cols = source.folder.manifest.links.cols();
   const auto rank = at(source.communicator.rank());
   const PartId first = ownership.first_part[rank];
   const PartId last = ownership.first_part[rank + 1];
   const auto rows = read_checked<std::int64_t>(
       source, file, cols, offsets[at(first)], [&](std::int64_t id) { return id >= 0; }, "ids from 0 on");
   LinkSet links;
-  links.negatives_each = negatives;
+  links.negatives_each = source.folder.manifest.links.negatives;
   links.global_size = offsets.back();
   source.communicator.agree([&] {
     for (PartId part = first; part < last; ++part) {
       const RowRange own = {source.folder.part_offsets[at(part)], source.folder.part_offsets[at(part) + 1]};
       while (links.size() < offsets[at(part) + 1] - offsets[at(first)]) {
         const auto row = std::span(rows).subspan(at(links.size() * cols), at(cols));
-        check_link(source.folder, file, row, own);
+        check_link(source.folder, file, row, links.global_size, own);
         links.position.push_back(row[0]);
         links.sources.push_back(row[1]);
         links.targets.push_back(row[2]);

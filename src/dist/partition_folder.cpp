@@ -191,18 +191,12 @@ RowRange PartitionFolder::elements_of(const std::string& file, PartId first, Par
   if (file == "out_indices.npy" || file == "out_edge_weight.npy") {
     return {out_edge_offsets[at(first)], out_edge_offsets[at(last)]};
   }
-  const auto matrix = [](RowRange rows, std::int64_t cols) {
-    return RowRange{rows.begin * cols, rows.end * cols};
-  };
-  if (file == "features.npy") return matrix(nodes, manifest.feature_cols);
-  if (file == "labels.npy") {
-    return matrix(nodes, manifest.task == datasets::kNodeClassification ? 1 : manifest.num_classes);
-  }
-  if (file == "val_links.npy" || file == "test_links.npy") {
-    const auto& offsets = file == "val_links.npy" ? val_link_offsets : test_link_offsets;
-    return matrix({offsets[at(first)], offsets[at(last)]}, 3 + manifest.links.negatives);
-  }
-  return nodes;
+  RowRange rows = nodes;
+  if (file == "val_links.npy") rows = {val_link_offsets[at(first)], val_link_offsets[at(last)]};
+  if (file == "test_links.npy") rows = {test_link_offsets[at(first)], test_link_offsets[at(last)]};
+  const auto& shape = manifest.files.at(file).shape;
+  const std::int64_t cols = shape.size() > 1 ? shape[1] : 1;
+  return {rows.begin * cols, rows.end * cols};
 }
 
 std::vector<std::int64_t> PartitionFolder::work() const {

@@ -65,4 +65,15 @@ Received all_to_all(const Communicator& communicator, std::span<const std::int64
   return received;
 }
 
+Received send_to_ranks(const Communicator& communicator,
+                       const std::vector<std::vector<std::int64_t>>& for_rank) {
+  std::vector<std::int64_t> values;
+  std::vector<std::int64_t> offsets{0};
+  for (const auto& of_rank : for_rank) {
+    values.insert(values.end(), of_rank.begin(), of_rank.end());
+    offsets.push_back(std::ssize(values));
+  }
+  return all_to_all(communicator, values, offsets);
+}
+
 }  // namespace halo::mpi

@@ -8,11 +8,13 @@
 #include <limits>
 #include <vector>
 
-#include "halo/base/error.hpp"
 #include "halo/mpi/exchange.hpp"
+#include "not_numbers.hpp"
 
 namespace halo::train {
 namespace {
+
+constexpr const char* kFigure = "area under a ROC curve";
 
 /// Keys of one column; those of column c start at c times this.
 constexpr std::uint64_t kKeys = std::uint64_t{1} << 32;
@@ -171,23 +173,11 @@ double area(std::int64_t twice, std::int64_t positives, std::int64_t negatives) 
   return static_cast<double>(twice) / static_cast<double>(2 * positives * negatives);
 }
 
-/// What the counts of all ranks say, so that every rank throws it alike.
-class UndefinedArea final : public Error, public mpi::Agreed {
- public:
-  using Error::Error;
-};
-
-void check_not_nan(std::int64_t scores_not_numbers) {
-  if (scores_not_numbers == 0) return;
-  throw UndefinedArea(
-      fmt::format("no area under a ROC curve: {} scores are not numbers", scores_not_numbers));
-}
-
 /// Twice the pairs have to fit into 64 bits.
 void check_pairs(std::int64_t positives, std::int64_t negatives) {
   constexpr double kLimit = 0x1.0p62;
   if (static_cast<double>(positives) * static_cast<double>(negatives) < kLimit) return;
-  throw UndefinedArea(fmt::format(
+  throw UndefinedFigure(fmt::format(
       "the pairs of {} positives and {} negatives are too many to count in 64 bits", positives, negatives));
 }
 
@@ -196,11 +186,10 @@ void check_pairs(std::int64_t positives, std::int64_t negatives) {
 double exact_auc(const mpi::Communicator& communicator, std::span<const float> scores,
                  std::span<const std::uint8_t> positive) {
   const auto negatives = std::count(positive.begin(), positive.end(), 0);
-  const auto not_numbers =
-      std::count_if(scores.begin(), scores.end(), [](float score) { return std::isnan(score); });
-  std::int64_t counts[] = {static_cast<std::int64_t>(positive.size()) - negatives, negatives, not_numbers};
+  std::int64_t counts[] = {static_cast<std::int64_t>(positive.size()) - negatives, negatives,
+                           count_not_numbers(scores)};
   communicator.sum(std::span<std::int64_t>(counts));
-  check_not_nan(counts[2]);
+  check_not_nan(kFigure, counts[2]);
   if (counts[0] == 0 || counts[1] == 0) return std::numeric_limits<double>::quiet_NaN();
   check_pairs(counts[0], counts[1]);
   std::vector<Count> by_key;
@@ -225,7 +214,7 @@ double mean_column_auc(const mpi::Communicator& communicator, MatrixView<const f
     }
   }
   communicator.sum(std::span<std::int64_t>(counts));
-  check_not_nan(counts[width + 1]);
+  check_not_nan(kFigure, counts[width + 1]);
 
   const auto has_area = [&](std::size_t c) { return counts[c] > 0 && counts[c] < counts[width]; };
   std::vector<Count> by_key;

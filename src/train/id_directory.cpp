@@ -5,19 +5,9 @@
 #include <algorithm>
 
 #include "halo/base/error.hpp"
+#include "halo/mpi/exchange.hpp"
 
 namespace halo::train {
-
-mpi::Received send_to_ranks(const mpi::Communicator& communicator,
-                            const std::vector<std::vector<std::int64_t>>& for_rank) {
-  std::vector<std::int64_t> values;
-  std::vector<std::int64_t> offsets{0};
-  for (const auto& of_rank : for_rank) {
-    values.insert(values.end(), of_rank.begin(), of_rank.end());
-    offsets.push_back(std::ssize(values));
-  }
-  return mpi::all_to_all(communicator, values, offsets);
-}
 
 IdDirectory::IdDirectory(const mpi::Communicator& communicator, NodeId num_nodes, NodeId first_node,
                          std::span<const NodeId> original_ids)
@@ -29,7 +19,7 @@ IdDirectory::IdDirectory(const mpi::Communicator& communicator, NodeId num_nodes
     auto& of_holder = entries[at(holder_of(original_ids[i]))];
     of_holder.insert(of_holder.end(), {original_ids[i], first_node + static_cast<NodeId>(i)});
   }
-  const mpi::Received received = send_to_ranks(communicator, entries);
+  const mpi::Received received = mpi::send_to_ranks(communicator, entries);
   communicator.agree([&] {
     node_of_.assign(at(mine.size()), -1);
     for (std::size_t k = 0; k < received.values.size(); k += 2) {

@@ -6,13 +6,8 @@
 
 #include "halo/base/ids.hpp"
 #include "halo/mpi/communicator.hpp"
-#include "halo/mpi/exchange.hpp"
 
 namespace halo::train {
-
-/// Collective. Integers for each rank from each rank.
-mpi::Received send_to_ranks(const mpi::Communicator& communicator,
-                            const std::vector<std::vector<std::int64_t>>& for_rank);
 
 /// Which node has which original id, spread over the ranks: rank r answers for a block of the original ids,
 /// so that no rank holds more than its share.

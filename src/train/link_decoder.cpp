@@ -118,8 +118,8 @@ class MlpDecoder final : public LinkDecoder<Real> {
 
 }  // namespace
 
-DecoderRange decoder_range(const nn::Program& program) {
-  DecoderRange range;
+RowRange decoder_range(const nn::Program& program) {
+  RowRange range;
   for (const nn::Parameter& parameter : program.parameters) {
     if (!parameter.name.starts_with("decoder.")) continue;
     if (range.size() == 0) range = {parameter.offset, parameter.offset};

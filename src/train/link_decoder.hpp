@@ -5,10 +5,14 @@
 #include <span>
 #include <string>
 
+#include "halo/base/ids.hpp"
 #include "halo/base/matrix_view.hpp"
 #include "halo/nn/program.hpp"
 
 namespace halo::train {
+
+/// Pairs that a decoder is given at a time.
+inline constexpr std::int64_t kDecoderBatch = 64;
 
 /// Says from two rows of the model's output how likely their nodes are joined, as a logit. Symmetric in the
 /// rows. Holds what score() leaves for backward(), so each thread has one of its own.
@@ -27,15 +31,9 @@ class LinkDecoder {
   virtual void set_parameters(std::span<const Real> parameters) = 0;
 };
 
-/// The decoder's part of a model's flat buffer; empty for the dot product.
-struct DecoderRange {
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-
-  std::int64_t size() const { return end - begin; }
-};
-/// Parameters whose names begin with "decoder.". Error unless they stand together.
-DecoderRange decoder_range(const nn::Program& program);
+/// The decoder's part of a model's flat buffer, empty for the dot product: the parameters whose names begin
+/// with "decoder.". Error unless they stand together.
+RowRange decoder_range(const nn::Program& program);
 
 /// `dot`: <x, y>. `mlp`: two layers on the product column by column, relu(x * y W + b) w + c, W [d x d] (as
 /// the link predictor of OGB's examples). InputError on another name.

@@ -8,12 +8,6 @@
 #include "halo/base/parallel.hpp"
 
 namespace halo::train {
-namespace {
-
-/// Pairs that a decoder takes at a time.
-constexpr std::int64_t kBatch = 64;
-
-}  // namespace
 
 double link_cross_entropy(double score, bool positive) {
   const double toward = positive ? -score : score;
@@ -22,7 +16,7 @@ double link_cross_entropy(double score, bool positive) {
 
 template <typename Real>
 LinkLoss<Real>::LinkLoss(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
-                         const std::string& decoder, DecoderRange range, std::int64_t negatives, int threads)
+                         const std::string& decoder, RowRange range, std::int64_t negatives, int threads)
     : communicator_(communicator),
       partition_(partition),
       decoder_(decoder),
@@ -51,7 +45,7 @@ void LinkLoss<Real>::begin(std::span<const Real> parameters, std::int64_t cols) 
     if (!worker.decoder) {
       worker.decoder = make_decoder<Real>(decoder_, cols);
       worker.gradient = Buffer<Real>(range_.size());
-      worker.rows = Buffer<Real>(kBatch * cols);
+      worker.rows = Buffer<Real>(kDecoderBatch * cols);
       worker.limbs = Buffer<std::int64_t>(exact_limb_count(range_.size()) + exact_limb_count(1));
     }
     worker.decoder->set_parameters(parameters.subspan(at(range_.begin), at(range_.size())));
@@ -82,10 +76,10 @@ void LinkLoss<Real>::run_node(std::span<const PairEnd> ends, const RowFetch<Real
                               std::span<Real> dh, Worker& worker) const {
   std::ranges::fill(dh, Real{0});
   const auto pairs = static_cast<double>(sampler_.global_pairs());
-  std::array<Real, kBatch> scores, dscores;
-  std::array<std::uint8_t, kBatch> counts;
-  for (std::size_t begin = 0; begin < ends.size(); begin += kBatch) {
-    const auto batch = ends.subspan(begin, std::min<std::size_t>(kBatch, ends.size() - begin));
+  std::array<Real, kDecoderBatch> scores, dscores;
+  std::array<std::uint8_t, kDecoderBatch> counts;
+  for (std::size_t begin = 0; begin < ends.size(); begin += kDecoderBatch) {
+    const auto batch = ends.subspan(begin, std::min<std::size_t>(kDecoderBatch, ends.size() - begin));
     const MatrixView<Real> others(worker.rows.data(), std::ssize(batch), rows.cols());
     for (std::size_t i = 0; i < batch.size(); ++i)
       std::copy_n(rows.row(batch[i].other), rows.cols(), others.row(static_cast<std::int64_t>(i)));

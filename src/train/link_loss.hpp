@@ -25,7 +25,7 @@ class LinkLoss final : public nn::RowLoss<Real> {
   /// Collective. `decoder`: see make_decoder(); `range`: its parameters in the flat buffer. The communicator
   /// and the partition stay the caller's. InputError as PairSampler.
   LinkLoss(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
-           const std::string& decoder, DecoderRange range, std::int64_t negatives, int threads);
+           const std::string& decoder, RowRange range, std::int64_t negatives, int threads);
 
   double compute(MatrixView<const Real> h, std::span<const Real> parameters, std::uint64_t seed,
                  std::uint64_t epoch, MatrixView<Real> dh, std::span<Real> gradient) override;
@@ -35,7 +35,7 @@ class LinkLoss final : public nn::RowLoss<Real> {
     std::unique_ptr<LinkDecoder<Real>> decoder;
     double loss = 0.0;           ///< of the group
     Buffer<Real> gradient;       ///< of the group, the decoder's parameters
-    Buffer<Real> rows;           ///< [kBatch x d] of the other nodes
+    Buffer<Real> rows;           ///< [kDecoderBatch x d] of the other nodes
     Buffer<std::int64_t> limbs;  ///< exact: [gradient | loss]
   };
   void begin(std::span<const Real> parameters, std::int64_t cols);
@@ -48,7 +48,7 @@ class LinkLoss final : public nn::RowLoss<Real> {
   const mpi::Communicator& communicator_;
   const dist::LocalPartition& partition_;
   std::string decoder_;
-  DecoderRange range_;
+  RowRange range_;
   int threads_;
   PairSampler sampler_;
   std::vector<Worker> workers_;  ///< one for each thread

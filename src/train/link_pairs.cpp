@@ -4,10 +4,11 @@
 #include <numeric>
 #include <tuple>
 
-#include "halo/base/checked_cast.hpp"
 #include "halo/base/counter_rng.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/parallel.hpp"
+#include "halo/mpi/exchange.hpp"
+#include "row_fetch.hpp"
 
 namespace halo::train {
 namespace {
@@ -40,7 +41,9 @@ PairSampler::PairSampler(const mpi::Communicator& communicator, const dist::Loca
       directory_(communicator, partition.graph.global_nodes, partition.graph.first_node,
                  partition.graph.original_id),
       in_halo_nodes_(directory_.look_up(partition.graph.in.halo_original_id)),
-      out_halo_nodes_(directory_.look_up(partition.graph.out().halo_original_id)) {
+      out_halo_nodes_if_directed_(
+          partition.graph.symmetric ? std::vector<NodeId>()
+                                    : directory_.look_up(partition.graph.out_if_directed.halo_original_id)) {
   std::vector<End> ends;
   add_positives(0, 0, ends);
   global_pairs_ = std::ranges::count_if(ends, [](const End& end) { return end.first; }) * (1 + negatives);
@@ -55,24 +58,21 @@ PairSampler::PairSampler(const mpi::Communicator& communicator, const dist::Loca
   });
 }
 
-/// The distinct neighbours of a row but the node itself.
-std::vector<PairSampler::Neighbour> PairSampler::neighbours(const graph::Adjacency& rows,
-                                                            std::span<const NodeId> halo_nodes,
-                                                            LocalId row) const {
+/// use(original id, node id) of the distinct neighbours of a row but the node itself.
+template <typename Use>
+void PairSampler::for_each_neighbour(const graph::Adjacency& rows, std::span<const NodeId> halo_nodes,
+                                     LocalId row, const Use& use) const {
   const graph::LocalGraph& graph = partition_.graph;
-  std::vector<Neighbour> found;
   for (EdgeId e = rows.indptr[at(row)]; e < rows.indptr[at(row) + 1]; ++e) {
     const LocalId column = rows.columns[at(e)];
     const bool again = e > rows.indptr[at(row)] && column == rows.columns[at(e) - 1];
     if (again || column == row) continue;
     if (column < graph.owned) {
-      found.push_back({graph.original_id[at(column)], graph.first_node + column});
+      use(graph.original_id[at(column)], graph.first_node + column);
     } else {
-      found.push_back(
-          {rows.halo_original_id[at(column - graph.owned)], halo_nodes[at(column - graph.owned)]});
+      use(rows.halo_original_id[at(column - graph.owned)], halo_nodes[at(column - graph.owned)]);
     }
   }
-  return found;
 }
 
 void PairSampler::add_positives(std::uint64_t seed, std::uint64_t epoch, std::vector<End>& ends) const {
@@ -80,18 +80,16 @@ void PairSampler::add_positives(std::uint64_t seed, std::uint64_t epoch, std::ve
   const CounterRng turns(seed, epoch, kTurns);
   for (LocalId row = 0; row < graph.owned; ++row) {
     const NodeId own = graph.original_id[at(row)];
-    if (graph.symmetric) {
-      for (const auto& [original, node] : neighbours(graph.in, in_halo_nodes_, row)) {
-        const bool first =
-            lower_first(turns, std::min(own, original), std::max(own, original)) == (own < original);
-        ends.push_back({row, original, node, true, first});
-      }
-    } else {
-      for (const auto& [original, node] : neighbours(graph.in, in_halo_nodes_, row))
-        ends.push_back({row, original, node, true, false});
-      for (const auto& [original, node] : neighbours(graph.out_if_directed, out_halo_nodes_, row))
-        ends.push_back({row, original, node, true, true});
-    }
+    for_each_neighbour(graph.in, in_halo_nodes_, row, [&](NodeId original, NodeId node) {
+      const bool first = graph.symmetric && lower_first(turns, std::min(own, original),
+                                                        std::max(own, original)) == (own < original);
+      ends.push_back({row, original, node, true, first});
+    });
+    if (graph.symmetric) continue;
+    for_each_neighbour(graph.out_if_directed, out_halo_nodes_if_directed_, row,
+                       [&](NodeId original, NodeId node) {
+                         ends.push_back({row, original, node, true, true});
+                       });
   }
 }
 
@@ -123,7 +121,7 @@ void PairSampler::add_negatives(std::uint64_t seed, std::uint64_t epoch, std::ve
       of_owner.insert(of_owner.end(), {nodes[next], graph.original_id[at(row)], graph.first_node + row});
     }
   }
-  const mpi::Received received = send_to_ranks(communicator_, told);
+  const mpi::Received received = mpi::send_to_ranks(communicator_, told);
   for (std::size_t k = 0; k < received.values.size(); k += 3) {
     ends.push_back({static_cast<LocalId>(received.values[k] - graph.first_node), received.values[k + 1],
                     received.values[k + 2], false, false});
@@ -146,14 +144,10 @@ EpochPairs PairSampler::arrange(const std::vector<End>& drawn) const {
   constexpr std::int64_t kRows = 256;  // that a thread takes at a time
   const graph::LocalGraph& graph = partition_.graph;
   const RowRange owned = {graph.first_node, graph.first_node + graph.owned};
-  const auto is_owned = [owned](NodeId node) { return node >= owned.begin && node < owned.end; };
+  RemoteNodes remote(owned);
+  for (const End& end : drawn) remote.add(end.node);
+  remote.number("nodes in the pairs of one rank");
   EpochPairs pairs;
-  for (const End& end : drawn) {
-    if (!is_owned(end.node)) pairs.remote.push_back(end.node);
-  }
-  std::ranges::sort(pairs.remote);
-  pairs.remote.erase(std::unique(pairs.remote.begin(), pairs.remote.end()), pairs.remote.end());
-  checked_cast<LocalId>(graph.owned + std::ssize(pairs.remote), "nodes in the pairs of one rank");
   std::vector<End> ends = by_row(drawn, pairs.offsets);
   pairs.ends.resize(ends.size());
   parallel_for((graph.owned + kRows - 1) / kRows, threads_, [&](std::int64_t block, int) {
@@ -167,20 +161,20 @@ EpochPairs PairSampler::arrange(const std::vector<End>& drawn) const {
     }
     const auto first = at(pairs.offsets[at(block * kRows)]);
     const auto last = at(pairs.offsets[at(std::min<std::int64_t>((block + 1) * kRows, graph.owned))]);
-    for (std::size_t i = first; i < last; ++i) {
-      const NodeId node = ends[i].node;
-      const auto other =
-          is_owned(node)
-              ? node - owned.begin
-              : graph.owned + (std::ranges::lower_bound(pairs.remote, node) - pairs.remote.begin());
-      pairs.ends[i] = {static_cast<LocalId>(other), ends[i].positive, ends[i].first};
-    }
+    for (std::size_t i = first; i < last; ++i)
+      pairs.ends[i] = {remote.local(ends[i].node), ends[i].positive, ends[i].first};
   });
+  pairs.remote = remote.ids();
   return pairs;
 }
 
 EpochPairs PairSampler::draw(std::uint64_t seed, std::uint64_t epoch) const {
+  // About as many as there will be: of the two ends of a pair one comes first and brings the negatives, each
+  // of which has two ends again.
+  const graph::LocalGraph& graph = partition_.graph;
+  const std::size_t positives = graph.in.columns.size() + graph.out_if_directed.columns.size();
   std::vector<End> ends;
+  ends.reserve(positives * at(1 + negatives_));
   add_positives(seed, epoch, ends);
   add_negatives(seed, epoch, ends);
   return arrange(ends);

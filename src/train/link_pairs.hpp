@@ -42,13 +42,10 @@ class PairSampler {
   std::int64_t global_pairs() const { return global_pairs_; }
 
  private:
-  struct Neighbour {
-    NodeId original;
-    NodeId node;
-  };
   struct End;
-  std::vector<Neighbour> neighbours(const graph::Adjacency& rows, std::span<const NodeId> halo_nodes,
-                                    LocalId row) const;
+  template <typename Use>
+  void for_each_neighbour(const graph::Adjacency& rows, std::span<const NodeId> halo_nodes, LocalId row,
+                          const Use& use) const;
   void add_positives(std::uint64_t seed, std::uint64_t epoch, std::vector<End>& ends) const;
   void add_negatives(std::uint64_t seed, std::uint64_t epoch, std::vector<End>& ends) const;
   std::vector<End> by_row(const std::vector<End>& ends, std::vector<std::int64_t>& offsets) const;
@@ -59,7 +56,8 @@ class PairSampler {
   std::int64_t negatives_;
   int threads_;
   IdDirectory directory_;
-  std::vector<NodeId> in_halo_nodes_, out_halo_nodes_;  ///< node ids of the halo of each direction
+  std::vector<NodeId> in_halo_nodes_;               ///< node ids of the halo of in-edges
+  std::vector<NodeId> out_halo_nodes_if_directed_;  ///< of out-edges; empty where symmetric
   std::int64_t global_pairs_ = 0;
 };
 

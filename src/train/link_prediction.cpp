@@ -54,15 +54,28 @@ double auc_of(const mpi::Communicator& communicator, const LinkScorer& scorer) {
   return exact_auc(communicator, scores, positive);
 }
 
-/// Collective.
-double metric_of(const mpi::Communicator& communicator, const LinkScorer& scorer, const std::string& name) {
-  if (name == "roc_auc") return auc_of(communicator, scorer);
-  if (name == "mrr") {
-    return mean_reciprocal_rank(communicator, scorer.positives(), scorer.negatives(),
-                                scorer.links().negatives_each);
+/// Collective. One value for each of `metrics`; the best negatives are looked for once for all hits@K.
+std::vector<double> measure(const mpi::Communicator& communicator, const LinkScorer& scorer,
+                            const std::vector<std::string>& metrics) {
+  std::vector<std::int64_t> ks;
+  for (const std::string& name : metrics) {
+    if (const auto k = hits_of(name)) ks.push_back(*k);
   }
-  const std::int64_t k[] = {*hits_of(name)};
-  return hits_at(communicator, scorer.positives(), scorer.negatives(), k).front();
+  std::vector<double> hits;
+  if (!ks.empty()) hits = hits_at(communicator, scorer.positives(), scorer.negatives(), ks);
+  auto next_hits = hits.begin();
+  std::vector<double> values;
+  for (const std::string& name : metrics) {
+    if (name == "roc_auc") {
+      values.push_back(auc_of(communicator, scorer));
+    } else if (name == "mrr") {
+      values.push_back(mean_reciprocal_rank(communicator, scorer.positives(), scorer.negatives(),
+                                            scorer.links().negatives_each));
+    } else {
+      values.push_back(*next_hits++);
+    }
+  }
+  return values;
 }
 
 }  // namespace
@@ -96,10 +109,11 @@ template std::unique_ptr<nn::RowLoss<double>> make_link_loss(const mpi::Communic
                                                              const LinkOptions&, int);
 
 LinkPrediction::LinkPrediction(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
-                               const nn::Program& program, const LinkOptions& options, int threads)
+                               const nn::Program& program, const LinkOptions& options, int threads,
+                               bool with_loss)
     : communicator_(communicator), metrics_(metrics_of(options)) {
   communicator.agree([&] { check_link_options(options); });
-  loss_ = make_link_loss<float>(communicator, partition, program, options, threads);
+  if (with_loss) loss_ = make_link_loss<float>(communicator, partition, program, options, threads);
   for (const auto& [links, scorer] :
        {std::pair(&partition.val_links, &scorers_[0]), std::pair(&partition.test_links, &scorers_[1])}) {
     *scorer = std::make_unique<LinkScorer>(communicator, partition, *links, options.decoder,
@@ -107,10 +121,6 @@ LinkPrediction::LinkPrediction(const mpi::Communicator& communicator, const dist
   }
 }
 LinkPrediction::~LinkPrediction() = default;
-
-bool LinkPrediction::has_validation() const {
-  return scorers_[0]->links().global_size > 0;
-}
 
 void LinkPrediction::write_scores(const std::filesystem::path& folder) const {
   for (const auto& [scorer, name] : {std::pair(scorers_[0].get(), "val_link_scores.npy"),
@@ -132,11 +142,11 @@ void LinkPrediction::write_scores(const std::filesystem::path& folder) const {
 Scoring LinkPrediction::evaluate(MatrixView<const float> h, std::span<const float> parameters) {
   Scoring scoring;
   scoring.loss = {kNan, scorers_[0]->score(h, parameters), scorers_[1]->score(h, parameters)};
-  for (const std::string& name : metrics_) {
-    scoring.metrics.push_back({.name = name,
-                               .value = {kNan, metric_of(communicator_, *scorers_[0], name),
-                                         metric_of(communicator_, *scorers_[1], name)},
-                               .higher_is_better = true});
+  const std::vector<double> validation = measure(communicator_, *scorers_[0], metrics_);
+  const std::vector<double> test = measure(communicator_, *scorers_[1], metrics_);
+  for (std::size_t i = 0; i < metrics_.size(); ++i) {
+    scoring.metrics.push_back(
+        {.name = metrics_[i], .value = {kNan, validation[i], test[i]}, .higher_is_better = true});
   }
   return scoring;
 }

@@ -42,6 +42,13 @@ void check_task_options(const TaskOptions& options, const std::string& task) {
   if (task != datasets::kNodeRegression && options.regression_loss != "mse") {
     refuse("--regression-loss", "a dataset of task " + task, datasets::kNodeRegression);
   }
+  const TaskOptions usual{};
+  if (task != datasets::kLinkPrediction && options.negatives != usual.negatives) {
+    refuse("--negatives", "a dataset of task " + task, datasets::kLinkPrediction);
+  }
+  if (task != datasets::kLinkPrediction && options.hits_k != usual.hits_k) {
+    refuse("--hits-k", "a dataset of task " + task, datasets::kLinkPrediction);
+  }
 }
 
 /// Number of known targets of an owned node.

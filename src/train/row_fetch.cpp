@@ -1,8 +1,22 @@
 #include "row_fetch.hpp"
 
+#include <algorithm>
+
+#include "halo/base/checked_cast.hpp"
 #include "halo/kernels/rows.hpp"
 
 namespace halo::train {
+
+void RemoteNodes::number(const char* what) {
+  std::ranges::sort(ids_);
+  ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+  checked_cast<LocalId>(owned_.size() + std::ssize(ids_), what);
+}
+
+LocalId RemoteNodes::local(NodeId node) const {
+  if (owns(node)) return static_cast<LocalId>(node - owned_.begin);
+  return static_cast<LocalId>(owned_.size() + (std::ranges::lower_bound(ids_, node) - ids_.begin()));
+}
 
 template <typename Real>
 RowFetch<Real>::RowFetch(const mpi::Communicator& communicator, const dist::Ownership& ownership,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "halo/base/buffer.hpp"
+#include "halo/base/ids.hpp"
 #include "halo/base/matrix_view.hpp"
 #include "halo/dist/halo_plan.hpp"
 #include "halo/mpi/communicator.hpp"
@@ -11,9 +12,36 @@
 
 namespace halo::train {
 
-/// Rows of chosen nodes of other ranks, beside those of this rank: one exchange for each fetch. Unlike
-/// dist::HaloGather it takes the owned rows as they are and keeps the fetched ones itself, since its nodes
-/// may be others each time.
+/// Nodes of other ranks, and the local ids by which RowFetch knows them beside the owned nodes.
+class RemoteNodes {
+ public:
+  explicit RemoteNodes(RowRange owned) : owned_(owned) {}
+
+  /// Any node, any number of times; owned ones need no place.
+  void add(NodeId node) {
+    if (!owns(node)) ids_.push_back(node);
+  }
+  /// After the last add(), before local(). Error, which names `what`, where the nodes pass a LocalId.
+  void number(const char* what);
+  /// Of an owned or an added node.
+  LocalId local(NodeId node) const;
+  /// Ascending, distinct.
+  const std::vector<NodeId>& ids() const { return ids_; }
+
+ private:
+  bool owns(NodeId node) const { return node >= owned_.begin && node < owned_.end; }
+
+  RowRange owned_;
+  std::vector<NodeId> ids_;
+};
+
+/// Rows of chosen nodes of other ranks, beside those of this rank. Unlike dist::HaloGather it takes the owned
+/// rows as they are and keeps the fetched ones itself, since its nodes may be others each time.
+///
+/// To make one costs make_halo_plan(), that is two agreements and two all-to-all calls (counts, node ids),
+/// and a communicator with the graph of the neighbours, set up collectively and freed with it; each fetch()
+/// is one exchange between neighbours, which no work overlaps. The transport that a run chooses is that of
+/// dist::HaloGather alone, and so are the figures of traffic: these rows are not among them.
 template <typename Real>
 class RowFetch {
  public:

@@ -52,7 +52,7 @@ Session::Session(const mpi::Communicator& communicator, const TrainOptions& opti
     training_graph_ = std::make_unique<graph::LocalGraph>(dist::training_subgraph(communicator_, partition_));
   }
   make_executor(options, std::move(targets), purpose);
-  if (model_.external_loss) make_link_prediction(options);
+  if (model_.external_loss) make_link_prediction(options, purpose);
   if (leads()) log_memory();
   executor_->fold_constants();
 }
@@ -65,6 +65,13 @@ void Session::make_model(const TrainOptions& options, const nn::Targets& targets
                       .found = "a dataset of task link_prediction",
                       .expected = "a task of nodes",
                       .next = "leave --inductive out"});
+  }
+  if (!links && options.model.decoder != nn::ModelOptions{}.decoder) {
+    throw InputError({.what = "a decoder scores pairs of nodes",
+                      .where = "--decoder",
+                      .found = "a dataset of task " + partition_.manifest.task,
+                      .expected = datasets::kLinkPrediction,
+                      .next = "leave --decoder out"});
   }
   if (!links) {
     metrics_ = options.task.metrics.empty() ? default_metrics(targets.task) : options.task.metrics;
@@ -114,14 +121,14 @@ void Session::make_executor(const TrainOptions& options, nn::Targets targets, Pu
                                                     std::move(schedules), *exchange_, threads_);
 }
 
-void Session::make_link_prediction(const TrainOptions& options) {
+void Session::make_link_prediction(const TrainOptions& options, Purpose purpose) {
   const LinkOptions link_options = {.decoder = options.model.decoder,
                                     .negatives = options.task.negatives,
                                     .hits_k = options.task.hits_k,
                                     .metrics = options.task.metrics};
-  communicator_.agree([&] { check_link_options(link_options); });
-  links_ = std::make_unique<LinkPrediction>(communicator_, partition_, model_, link_options, threads_);
-  executor_->set_row_loss(&links_->row_loss());
+  links_ = std::make_unique<LinkPrediction>(communicator_, partition_, model_, link_options, threads_,
+                                            purpose == Purpose::kTraining);
+  executor_->set_row_loss(links_->row_loss());
 }
 
 void Session::log_memory() const {

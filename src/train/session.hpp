@@ -49,7 +49,7 @@ class Session {
   void check_validation(const TrainOptions& options) const;
   void make_model(const TrainOptions& options, const nn::Targets& targets);
   void make_executor(const TrainOptions& options, nn::Targets targets, Purpose purpose);
-  void make_link_prediction(const TrainOptions& options);
+  void make_link_prediction(const TrainOptions& options, Purpose purpose);
   void log_memory() const;
 
   const mpi::Communicator& communicator_;

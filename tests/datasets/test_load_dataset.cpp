@@ -371,6 +371,12 @@ TEST_CASE("bad splits are refused") {
     data.write<std::int64_t>("test_idx", {2, 3}, {2});
     CHECK(contains(error_of(data), "no label"));
   }
+  SUBCASE("labels that are all unknown") {
+    data.write<std::int64_t>("labels", {-1, -1, -1, -1}, {4});
+    const std::string error = error_of(data);
+    CHECK(contains(error, "label -1"));
+    CHECK(!contains(error, "no labels.npy"));
+  }
   SUBCASE("no labels at all") {
     data.remove("labels");
     CHECK(contains(error_of(data), "no labels.npy"));

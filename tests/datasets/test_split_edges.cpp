@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -88,6 +89,29 @@ TEST_CASE("loops stay, duplicates go together, weights stay with their edges") {
   const bool first = std::min(dataset.test_links.sources[0], dataset.test_links.targets[0]) == 0;
   CHECK(dataset.edge_weight == (first ? std::vector<float>{5, 6, 7} : std::vector<float>{1, 2, 3, 4, 5}));
   CHECK(dataset.sources == (first ? std::vector<NodeId>{2, 2, 3} : std::vector<NodeId>{0, 1, 0, 1, 2}));
+}
+
+TEST_CASE("a dataset that holds edges out already is refused and stays as it is") {
+  Dataset dataset = sbm(false);
+  split_edges(dataset, {.validation = 0, .test = 0.1});
+  const auto test = dataset.test_links.sources;
+  const EdgeId left = dataset.num_edges();
+  const std::string message = input_error_of([&] { split_edges(dataset, {}); });
+  CHECK(contains(message, "holds edges out already"));
+  CHECK(contains(message, fmt::format("0 validation and {} test edges", test.size())));
+  CHECK(dataset.test_links.sources == test);
+  CHECK(dataset.num_edges() == left);
+}
+
+TEST_CASE("an edge to all other nodes but one leaves that one, whatever loops and duplicates there are") {
+  Dataset dataset;
+  dataset.num_nodes = 4;
+  dataset.sources = {0, 0, 0, 0, 0, 1};
+  dataset.targets = {0, 1, 1, 2, 2, 3};
+  const auto whole = edges_of(dataset);
+  split_edges(dataset, {.validation = 0, .test = 0.67, .negatives = 8});  // two of three
+  REQUIRE(dataset.test_links.size() == 2);
+  check_negatives(dataset.test_links, whole);
 }
 
 TEST_CASE("options out of range, too few edges and nodes without a non-edge are refused") {

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "halo/datasets/dataset.hpp"
 #include "small_dataset.hpp"
@@ -69,6 +70,24 @@ TEST_CASE("every kind is generated and described") {
   const Result karate = tool.run("info karate");
   CHECK(contains(karate.out, "156 (0 loops, 0 duplicates), undirected"));
   CHECK(contains(karate.out, "min 1, mean 4.59, max 17"));
+}
+
+TEST_CASE("the options of a kind decide its size") {
+  const Tool tool;
+  const std::vector<std::pair<std::string, std::int64_t>> sizes = {{"grid --rows 3 --cols 4", 12},
+                                                                   {"rmat --scale 5 --edge-factor 2", 32},
+                                                                   {"star --nodes 7", 7},
+                                                                   {"sbm --nodes 50", 50}};
+  for (const auto& [kind, nodes] : sizes) {
+    CAPTURE(kind);
+    const std::string folder = kind.substr(0, kind.find(' '));
+    CHECK(tool.run("--quiet generate --kind " + kind + " --out " + folder).status == 0);
+    const auto info = nlohmann::json::parse(tool.run("info --json " + folder).out);
+    CHECK(info["nodes"] == nodes);
+    // A grid of 3 x 4 has 3 x 3 + 2 x 4 edges, each in both directions; R-MAT drops some of those it draws.
+    if (folder == "grid") CHECK(info["edges"] == 34);
+    if (folder == "rmat") CHECK(info["edges"] <= 2 * 2 * 32);
+  }
 }
 
 TEST_CASE("the same seed writes the same bytes with any number of threads") {

@@ -178,6 +178,13 @@ TEST_CASE("labels and links that the task does not allow") {
                      },
                      {}),
                  {"test_links.npy", "[5, 10)"});
+  check_contains(message_of(
+                     [&](SmallPartition& p) {
+                       as("link_prediction")(p);
+                       p.links[1][1] = {2, 8, 9, 9};  // of two
+                     },
+                     {}),
+                 {"test_links.npy", "[2, 8, 9, 9]", "a place in [0, 2)"});
   check_contains(message_of(as("clustering"), {}), {"task", "clustering"});
 }
 

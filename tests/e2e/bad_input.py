@@ -4,7 +4,8 @@ import json
 import shutil
 
 import halo_runs
-from halo_runs import HaloTest, Programs, both_ways, mpi_command, partition, run, succeed, train_command, write_dataset, write_npy
+from halo_runs import (HaloTest, Programs, both_ways, generate, mpi_command, partition, run, succeed, train_command,
+                       write_dataset, write_npy)
 
 RANKS = (1, 2, 4)
 PATH = both_ways((i, i + 1) for i in range(39))
@@ -89,6 +90,16 @@ class BadInput(HaloTest):
             with self.subTest(options=options):
                 self.train_refuses(options[0], options=options, ranks=(2,))
 
+    def test_options_of_another_task(self):
+        for options in (("--regression-loss", "mae"), ("--negatives", 5), ("--hits-k", "3,7"), ("--decoder", "mlp")):
+            with self.subTest(options=options):
+                self.train_refuses(options[0], "node_classification", options=options, ranks=(2,))
+        regression = partition(generate(self.folder / "values", "--kind", "sbm", "--nodes", 60, "--task", "node_regression"),
+                               self.folder / "value_parts", 4)
+        for options in (("--class-weights", "balanced"), ("--label-smoothing", "0.1"), ("--metric", "accuracy")):
+            with self.subTest(options=options):
+                self.train_refuses(options[0], parts=regression, options=options, ranks=(2,))
+
     def test_run_folder_in_use(self):
         out = self.folder / "run"
         out.mkdir()
@@ -109,6 +120,12 @@ class BadInput(HaloTest):
         dataset = write_dataset(self.folder / "novalid", 40, PATH, range(0, 40, 2))
         parts = partition(dataset, self.folder / "novalid_parts", 4)
         self.train_refuses("--patience", parts=parts, options=("--patience", 5), ranks=(1, 2))
+
+    def test_no_features_and_no_embedding(self):
+        (self.dataset / "features.npy").unlink()
+        parts = partition(self.dataset, self.folder / "bare_parts", 4)
+        self.train_refuses("--embedding", "no features", parts=parts)
+        succeed(train_command(2, parts, self.folder / "run", "--embedding", 4, "--epochs", 2))
 
     def partition_refuses(self, dataset, *words, parts=2):
         out = self.folder / "refused"

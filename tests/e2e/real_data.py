@@ -33,6 +33,15 @@ class RealData(HaloTest):
         succeed(train_command(2, parts, out, "--model", "sage", "--epochs", 60, "--threads", 1))
         self.assertGreater(json.loads((out / "summary.json").read_text())["test_accuracy"], 0.28)
 
+    def test_links_of_cora(self):
+        links = self.folder / "links"
+        succeed([Programs.dataset, "split-edges", Programs.data / "cora", "--seed", 1, "--out", links, "--quiet"])
+        parts = partition(links, self.folder / "parts", 4)
+        out = self.folder / "run"
+        succeed(train_command(2, parts, out, "--model", "gcn", "--hidden", 64, "--dropout", "0.5", "--lr", "0.01", "--epochs",
+                              60, "--row-normalise", "--best-weights", "--select", "val_metric"))
+        self.assertGreater(json.loads((out / "summary.json").read_text())["test_roc_auc"], 0.87)
+
 
 if __name__ == "__main__":
     halo_runs.main()

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "halo/train/link_metrics.hpp"
 #include "support/mpi_world.hpp"
@@ -45,4 +46,23 @@ TEST_CASE("hits: above the K-th best of all negatives, a tie is no hit") {
   const Share low = share_of({-1, -2}, {-1, -3}, 1);
   CHECK(train::hits_at(world(), low.positives, low.negatives, ks)[1] == 1.0);
   CHECK(train::hits_at(world(), low.positives, low.negatives, ks)[0] == 0.0);
+}
+
+TEST_CASE("scores that are not numbers are refused on every rank, wherever they stand") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<std::int64_t> ks = {1, 2};
+  for (const Share& share : {share_of({5, nan, 2, 3}, {4, 3, 2, 2, 2, 1, 3, 7}, 2),
+                             share_of({5, 1, 2, 3}, {4, 3, 2, nan, 2, 1, 3, 7}, 2)}) {
+    const auto refused = [](const auto& figure) {
+      try {
+        figure();
+        FAIL_CHECK("a figure of scores that are not numbers");
+      } catch (const halo::Error& error) {
+        CHECK(halo::mpi::is_agreed(error));
+        CHECK(std::string(error.what()).find(": 1 scores are not numbers") != std::string::npos);
+      }
+    };
+    refused([&] { train::mean_reciprocal_rank(world(), share.positives, share.negatives, 2); });
+    refused([&] { train::hits_at(world(), share.positives, share.negatives, ks); });
+  }
 }

@@ -281,7 +281,6 @@ TEST_CASE("held-out links are scored as one would by hand") {
   const auto h = rows_of<float>(local);
   const auto model = make_model("dot");
   train::LinkPrediction links(world(), local, model, {.hits_k = {1, 5, 1000}}, 2);
-  CHECK(links.has_validation());
   const auto scoring = links.evaluate(MatrixView<const float>(h.data(), local.graph.owned, kCols),
                                       parameters_of<float>(model));
   REQUIRE(scoring.metrics.size() == 5);
@@ -335,6 +334,72 @@ TEST_CASE("held-out links are scored as one would by hand") {
   }
   CHECK(std::isnan(scoring.loss[0]));
   CHECK(scoring.metrics[3].name == "hits@5");
+}
+
+TEST_CASE("each metric stands in its place, in whatever order they are asked for") {
+  const LocalPartition local = load(make_whole(halo::testing::random_graph(41, 0.15, true, 1)));
+  const auto h = rows_of<float>(local);
+  const auto model = make_model("dot");
+  const auto evaluate = [&](const std::vector<std::string>& metrics) {
+    train::LinkPrediction links(world(), local, model, {.metrics = metrics}, 1);
+    return links.evaluate(MatrixView<const float>(h.data(), local.graph.owned, kCols),
+                          parameters_of<float>(model));
+  };
+  const std::vector<std::string> names = {"hits@5", "mrr", "hits@50", "roc_auc", "hits@1"};
+  const auto together = evaluate(names);
+  REQUIRE(together.metrics.size() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto alone = evaluate({names[i]});
+    CHECK(together.metrics[i].name == names[i]);
+    CHECK(together.metrics[i].value[1] == alone.metrics[0].value[1]);
+    CHECK(together.metrics[i].value[2] == alone.metrics[0].value[2]);
+  }
+}
+
+TEST_CASE("the mean loss is a number as long as it is below 2^32, however large the loss of a part") {
+  const SmallPartition whole = make_whole(halo::testing::random_graph(41, 0.15, true, 1));
+  const LocalPartition local = load(whole);
+  constexpr float kScale = 0x1.0p15F;  // of a row: every score is 2^30 times what it was
+  auto h = rows_of<float>(local);
+  for (float& value : h) value *= kScale;
+  const auto model = make_model("dot");
+  train::LinkPrediction links(world(), local, model, {}, 2);
+  const auto scoring = links.evaluate(MatrixView<const float>(h.data(), local.graph.owned, kCols),
+                                      parameters_of<float>(model));
+  for (std::size_t set = 0; set < 2; ++set) {
+    double loss = 0.0, largest_part = 0.0;
+    for (std::size_t part = 0; part < 6; ++part) {
+      double of_part = 0.0;
+      for (std::int64_t link = whole.link_offsets[set][part]; link < whole.link_offsets[set][part + 1];
+           ++link) {
+        const auto& row = whole.links[set][at(link)];
+        for (std::size_t k = 2; k < 6; ++k) {
+          const auto x = row_of<float>(40 - row[1]), y = row_of<float>(40 - row[k]);
+          double score = 0.0;
+          for (std::size_t c = 0; c < x.size(); ++c)
+            score += static_cast<double>(kScale * x[c]) * static_cast<double>(kScale * y[c]);
+          of_part += std::max(k == 2 ? -score : score, 0.0);
+        }
+      }
+      loss += of_part;
+      largest_part = std::max(largest_part, of_part);
+    }
+    REQUIRE(largest_part > halo::kExactLimit);
+    REQUIRE(loss / (4 * 41) < halo::kExactLimit);
+    CHECK(scoring.loss[set + 1] == doctest::Approx(loss / (4 * 41)));
+  }
+}
+
+TEST_CASE("a graph without pairs is scored where nothing is to be trained") {
+  const LocalPartition local = load(make_whole(halo::testing::without_edges(7)));
+  const auto h = rows_of<float>(local);
+  const auto model = make_model("dot");
+  train::LinkPrediction links(world(), local, model, {}, 1, /*with_loss=*/false);
+  CHECK(links.row_loss() == nullptr);
+  const auto scoring = links.evaluate(MatrixView<const float>(h.data(), local.graph.owned, kCols),
+                                      parameters_of<float>(model));
+  CHECK(std::isfinite(scoring.loss[1]));
+  CHECK(std::isfinite(scoring.loss[2]));
 }
 
 TEST_CASE("options out of range are refused") {

@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "datasets/temporary_folder.hpp"
@@ -13,15 +16,22 @@ using halo::datasets::TemporaryFolder;
 
 namespace {
 
-/// The options that gnn_train has after parsing these words.
-halo::train::OptionRecord parse(std::vector<std::string> words) {
+/// gnn_train's command line after parsing these words.
+struct Parsed {
+  explicit Parsed(std::vector<std::string> words) {
+    apps::add_option_file(app);
+    apps::add_train_options(app, arguments);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(words);
+  }
+
   CLI::App app;
   apps::TrainArguments arguments;
-  apps::add_option_file(app);
-  apps::add_train_options(app, arguments);
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
-  app.parse(words);
-  return apps::record_of(app);
+};
+
+halo::train::OptionRecord parse(std::vector<std::string> words) {
+  Parsed parsed(std::move(words));
+  return apps::record_of(parsed.app);
 }
 
 std::string refusal(const TemporaryFolder& folder, const std::string& text) {
@@ -97,5 +107,145 @@ TEST_CASE("a bad file is refused by file, line and key") {
     const std::string said = refusal(folder, text);
     CHECK(said.find("run.toml, line 2") != std::string::npos);
     CHECK(said.find(key) != std::string::npos);
+  }
+}
+
+TEST_CASE("every option of the model ends in its own field") {
+  const auto model = Parsed({"parts",  "--model",          "gatv2", "--layers",
+                             "3",      "--hidden",         "24",    "--dropout",
+                             "0.11",   "--input-dropout",  "0.12",  "--activation",
+                             "elu",    "--norm",           "batch", "--residual",
+                             "linear", "--jumping",        "cat",   "--embedding",
+                             "5",      "--aggregator",     "pool",  "--heads",
+                             "6",      "--output-heads",   "7",     "--attention-dropout",
+                             "0.13",   "--negative-slope", "0.14",  "--alpha",
+                             "0.15",   "--theta",          "0.16",  "--hops",
+                             "9",      "--decoder",        "mlp"})
+                         .arguments.train.model;
+  CHECK(model.model == "gatv2");
+  CHECK(model.layers == 3);
+  CHECK(model.hidden == 24);
+  CHECK(model.dropout == 0.11);
+  CHECK(model.input_dropout == 0.12);
+  CHECK(model.activation == "elu");
+  CHECK(model.norm == "batch");
+  CHECK(model.residual == "linear");
+  CHECK(model.jumping == "cat");
+  CHECK(model.embedding == 5);
+  CHECK(model.aggregator == "pool");
+  CHECK(model.heads == 6);
+  CHECK(model.output_heads == 7);
+  CHECK(model.attention_dropout == 0.13);
+  CHECK(model.negative_slope == 0.14);
+  CHECK(model.alpha == 0.15);
+  CHECK(model.theta == 0.16);
+  CHECK(model.hops == 9);
+  CHECK(model.decoder == "mlp");
+}
+
+TEST_CASE("every option of the optimiser and the schedule ends in its own field") {
+  const auto train = Parsed({"parts",   "--optimizer",
+                             "sgd",     "--lr",
+                             "0.21",    "--weight-decay",
+                             "0.22",    "--dense-weight-decay",
+                             "0.23",    "--beta1",
+                             "0.24",    "--beta2",
+                             "0.25",    "--epsilon",
+                             "0.26",    "--momentum",
+                             "0.27",    "--clip-norm",
+                             "0.28",    "--schedule",
+                             "plateau", "--warmup-epochs",
+                             "4",       "--step-size",
+                             "6",       "--gamma",
+                             "0.29",    "--min-lr",
+                             "0.31",    "--plateau-patience",
+                             "7",       "--plateau-factor",
+                             "0.32"})
+                         .arguments.train;
+  CHECK(train.optimizer.name == "sgd");
+  CHECK(train.optimizer.learning_rate == 0.21);
+  CHECK(train.optimizer.weight_decay == 0.22);
+  CHECK(train.dense_weight_decay == 0.23);
+  CHECK(train.optimizer.beta1 == 0.24);
+  CHECK(train.optimizer.beta2 == 0.25);
+  CHECK(train.optimizer.epsilon == 0.26);
+  CHECK(train.optimizer.momentum == 0.27);
+  CHECK(train.clip_norm == 0.28);
+  CHECK(train.schedule.name == "plateau");
+  CHECK(train.schedule.warmup_epochs == 4);
+  CHECK(train.schedule.step_size == 6);
+  CHECK(train.schedule.gamma == 0.29);
+  CHECK(train.schedule.min_learning_rate == 0.31);
+  CHECK(train.schedule.plateau_patience == 7);
+  CHECK(train.schedule.plateau_factor == 0.32);
+}
+
+TEST_CASE("every option of the run and the task ends in its own field") {
+  auto arguments = Parsed({"parts",      "--out",
+                           "run",        "--checkpoint-every",
+                           "3",          "--keep-checkpoints",
+                           "4",          "--threads",
+                           "5",          "--transport",
+                           "p2p",        "--epochs",
+                           "6",          "--evaluate-every",
+                           "7",          "--patience",
+                           "8",          "--select",
+                           "val_metric", "--seed",
+                           "9",          "--runs",
+                           "11",         "--weight-decay-on",
+                           "first",      "--class-weights",
+                           "balanced",   "--label-smoothing",
+                           "0.1",        "--regression-loss",
+                           "mae",        "--metric",
+                           "mrr,hits@5", "--negatives",
+                           "12",         "--hits-k",
+                           "13,14"})
+                       .arguments;
+  apps::resolve(arguments);
+  const auto& train = arguments.train;
+  CHECK(train.partition == "parts");
+  CHECK(train.out == "run");
+  CHECK(train.checkpoint_every == 3);
+  CHECK(train.keep_checkpoints == 4);
+  CHECK(train.threads == 5);
+  CHECK(train.transport == halo::dist::Transport::kPointToPoint);
+  CHECK(train.epochs == 6);
+  CHECK(train.evaluate_every == 7);
+  CHECK(train.patience == 8);
+  CHECK(train.select == halo::train::Selection::kMetric);
+  CHECK(train.seed == 9);
+  CHECK(train.runs == 11);
+  CHECK(train.decay_first_layer_only);
+  CHECK(train.task.class_weights == "balanced");
+  CHECK(train.task.label_smoothing == 0.1);
+  CHECK(train.task.regression_loss == "mae");
+  CHECK(train.task.metrics == std::vector<std::string>{"mrr", "hits@5"});
+  CHECK(train.task.negatives == 12);
+  CHECK(train.task.hits_k == std::vector<std::int64_t>{13, 14});
+}
+
+TEST_CASE("every flag sets its own field and no other") {
+  using Arguments = apps::TrainArguments;
+  const std::vector<std::pair<std::string, std::function<bool(const Arguments&)>>> flags = {
+      {"--row-normalise", [](const Arguments& a) { return a.train.row_normalise; }},
+      {"--row-normalise-l2", [](const Arguments& a) { return a.train.row_normalise_l2; }},
+      {"--standardise", [](const Arguments& a) { return a.train.standardise; }},
+      {"--input-linear", [](const Arguments& a) { return a.train.model.input_linear; }},
+      {"--output-linear", [](const Arguments& a) { return a.train.model.output_linear; }},
+      {"--no-root-weight", [](const Arguments& a) { return !a.train.model.root_weight; }},
+      {"--l2-normalise", [](const Arguments& a) { return a.train.model.l2_normalise; }},
+      {"--learn-epsilon", [](const Arguments& a) { return a.train.model.learn_epsilon; }},
+      {"--inductive", [](const Arguments& a) { return a.train.task.inductive; }},
+      {"--best-weights", [](const Arguments& a) { return a.train.best_weights; }},
+      {"--nesterov", [](const Arguments& a) { return a.train.optimizer.nesterov; }},
+      {"--quiet", [](const Arguments& a) { return a.ranks.quiet; }},
+  };
+  for (const auto& [given, ignored] : flags) {
+    const Parsed parsed({"parts", given});
+    for (const auto& [flag, is_set] : flags) {
+      CAPTURE(given);
+      CAPTURE(flag);
+      CHECK(is_set(parsed.arguments) == (flag == given));
+    }
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -47,8 +48,15 @@ struct Dataset {
 
   EdgeId num_edges() const { return static_cast<EdgeId>(sources.size()); }
   std::int64_t feature_cols() const { return features ? features->cols() : 0; }
+  bool has_labels() const { return !labels.empty() || !multi_labels.empty() || !values.empty(); }
   /// Whether anything is known of what the node is to be predicted as.
   bool has_label(NodeId node) const;
+  /// An empty set of links knows of no negatives, so those of the other one count.
+  LinkCounts link_counts() const {
+    return {.validation = val_links.size(),
+            .test = test_links.size(),
+            .negatives = std::max(val_links.negatives_each, test_links.negatives_each)};
+  }
 };
 
 struct LoadOptions {

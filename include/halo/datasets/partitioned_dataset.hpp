@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -13,14 +14,16 @@
 
 namespace halo::datasets {
 
-// clang-format off
-// A partitioned dataset is a folder of global arrays; part k owns the nodes [part_offsets[k], part_offsets[k + 1]).
+// A partitioned dataset is a folder of global arrays; part k owns the nodes [part_offsets[k],
+// part_offsets[k + 1]).
 //
 //   partition.json      the manifest below, written last: a folder without it is unfinished
 //   part_offsets.npy    int64 [K + 1]
-//   tile_offsets.npy    int64 [tiles + 1]   node ids; a tile never crosses a part or its interior / boundary line
+//   tile_offsets.npy    int64 [tiles + 1]   node ids; a tile never crosses a part or its interior / boundary
+//                       line
 //   group_offsets.npy   int64 [groups + 1]  tile numbers; a group never crosses them either
-//   checksums.npy       uint64 [sliced files, K]  XXH3-64 of each part's slice, rows in the order of `files`
+//   checksums.npy       uint64 [sliced files, K]  XXH3-64 of each part's slice; the row of a file is its
+//                       `checksum_row` in the manifest
 //   indptr.npy          int64 [N + 1]       in-edges; slice of part k: its nodes + 1
 //   indices.npy         int32 (int64 where N > 2^31 - 1) [E], each row ascending
 //   edge_weight.npy     float32 [E]         only where weighted
@@ -30,11 +33,10 @@ namespace halo::datasets {
 //                       none for link prediction
 //   split.npy           uint8 [N]: Split
 //   original_id.npy     int64 [N]
-//   val_links.npy, test_links.npy           int64 [M, 3 + n], link prediction only: place in the dataset's list,
-//                       first end u, second end v of an edge, then n nodes v' such that (u, v') is none; sorted by
-//                       the part of u and place
+//   val_links.npy, test_links.npy           int64 [M, 3 + n], link prediction only: place in the dataset's
+//                       list, first end u, second end v of an edge, then n nodes v' such that (u, v') is
+//                       none; sorted by the part of u and place
 //   val_link_offsets.npy, test_link_offsets.npy   int64 [K + 1]: rows of part k, by the part of u
-// clang-format on
 
 inline constexpr int kPartitionFormatVersion = 1;
 inline constexpr const char* kPartitionFormatName = "halognn-partitioned-dataset";
@@ -45,6 +47,7 @@ inline constexpr const char* kNodeClassification = "node_classification";  ///< 
 inline constexpr const char* kMultiLabel = "multi_label";                  ///< any of the classes, or none
 inline constexpr const char* kNodeRegression = "node_regression";          ///< one or several numbers
 inline constexpr const char* kLinkPrediction = "link_prediction";  ///< which edges there are; no labels
+inline constexpr std::array kTasks = {kNodeClassification, kMultiLabel, kNodeRegression, kLinkPrediction};
 
 enum class Split : std::uint8_t { kNone = 0, kTrain = 1, kValidation = 2, kTest = 3 };
 
@@ -62,6 +65,9 @@ struct LinkCounts {
   std::int64_t validation = 0;
   std::int64_t test = 0;
   std::int64_t negatives = 0;
+
+  /// Of val_links.npy and test_links.npy.
+  std::int64_t cols() const { return 3 + negatives; }
 };
 
 struct PartitionManifest {
@@ -100,8 +106,6 @@ PartitionManifest parse_manifest(const std::string& text, const std::filesystem:
 /// Names of the sliced files that a dataset with this task and these properties has, in the order of their
 /// checksum rows.
 std::vector<std::string> sliced_file_names(const PartitionManifest& manifest);
-/// The same of the unsliced files.
-std::vector<std::string> whole_file_names(const PartitionManifest& manifest);
 
 /// Checksum (XXH3-64) of a slice's bytes, as in checksums.npy.
 std::uint64_t slice_checksum(const void* data, std::size_t bytes);

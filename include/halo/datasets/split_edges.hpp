@@ -19,7 +19,7 @@ struct SplitEdgesOptions {
 /// A pair of nodes counts once, however often its edge stands there, and is taken out whole; where every edge
 /// has its reverse, both directions go, and either end may come first. Loops are never drawn and stay. Labels
 /// and node splits are dropped. A function of the dataset and the options. InputError on options out of
-/// range, or where a drawn node has an edge to every other one.
+/// range, on a dataset that holds edges out already, or where a drawn node has an edge to every other one.
 void split_edges(Dataset& dataset, const SplitEdgesOptions& options);
 
 }  // namespace halo::datasets

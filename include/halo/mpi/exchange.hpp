@@ -24,4 +24,8 @@ struct Received {
 Received all_to_all(const Communicator& communicator, std::span<const std::int64_t> values,
                     std::span<const std::int64_t> offsets);
 
+/// Collective. The same of lists: for_rank[r] goes to rank r (`for_rank`: ranks).
+Received send_to_ranks(const Communicator& communicator,
+                       const std::vector<std::vector<std::int64_t>>& for_rank);
+
 }  // namespace halo::mpi

@@ -43,15 +43,17 @@ class LinkScorer;
 /// The task of link prediction on one partitioned dataset.
 class LinkPrediction {
  public:
-  /// Collective. As make_link_loss().
+  /// Collective. As make_link_loss(); InputError, the same on every rank, on options out of range.
+  /// `with_loss` false: to score only, which draws no pairs and so needs no edges.
   LinkPrediction(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
-                 const nn::Program& program, const LinkOptions& options, int threads);
+                 const nn::Program& program, const LinkOptions& options, int threads, bool with_loss = true);
   ~LinkPrediction();
 
-  nn::RowLoss<float>& row_loss() { return *loss_; }
-  bool has_validation() const;
+  /// Null without a loss.
+  nn::RowLoss<float>* row_loss() { return loss_.get(); }
   /// Collective. Loss (over the held-out edges and their negatives) and metrics of the validation and test
-  /// edges at the model's output h [owned x d]; NaN for the training edges.
+  /// edges at the model's output h [owned x d]; NaN for the training edges. Error, the same on every rank,
+  /// where a score is NaN.
   ///   roc_auc  exact_auc() of all held-out edges against all their negatives
   ///   mrr      mean_reciprocal_rank() of each edge among its own negatives
   ///   hits@K   hits_at() K of all negatives together
