@@ -111,8 +111,9 @@ def bits_of_run(run_folder):
     run_folder = Path(run_folder)
     # repr of a double read from its shortest decimal form: equal texts are equal bits.
     curve = repr([{key: value for key, value in line.items() if is_exact(key)} for line in metrics(run_folder)])
-    files = [run_folder / name for name in ("weights.safetensors", "predictions.npy", "embedding.npy")]
-    return {"metrics.jsonl": curve.encode(), **{file.name: file.read_bytes() for file in files if file.exists()}}
+    # Weights and predictions every run has; some also have learnt rows of nodes or scores of links.
+    files = {run_folder / "weights.safetensors", run_folder / "predictions.npy", *run_folder.glob("*.npy")}
+    return {"metrics.jsonl": curve.encode(), **{file.name: file.read_bytes() for file in files}}
 
 
 def write_npy(path, dtype, shape, values):

@@ -58,6 +58,14 @@ class Inference(HaloTest):
         self.assertEqual(set(results[1]), {"predictions.npy", "logits.npy", "probabilities.npy", "embeddings_1.npy",
                                            "embeddings_2.npy", "metrics.json"})
 
+    def test_every_transport_says_the_same(self):
+        trained = self.train("run", "--layers", 3, "--hidden", 16)
+        for transport in ("nonblocking", "blocking", "p2p"):
+            out, _ = self.infer(3, transport, "--run", trained, "--predictions", "--logits", "--transport", transport)
+            self.assertEqual((out / "predictions.npy").read_bytes(), (trained / "predictions.npy").read_bytes(), transport)
+            self.assertEqual((out / "logits.npy").read_bytes(), (self.folder / "nonblocking" / "logits.npy").read_bytes(),
+                             transport)
+
     def test_outputs_belong_together(self):
         trained = self.train("run", "--layers", 2, "--hidden", 16)
         out, _ = self.infer(2, "out", "--run", trained, "--predictions", "--logits", "--probabilities", "--embeddings", 1)
@@ -205,6 +213,7 @@ class Inference(HaloTest):
         to_out = ("--out", out, "--predictions")
         self.refuses("--run", options=to_out)
         self.refuses("config.toml", options=("--run", self.folder / "nowhere", *to_out))
+        self.refuses("--transport", options=("--run", trained, "--transport", "pigeon", *to_out))
         self.refuses("--out", options=("--run", trained, "--logits"))
         self.refuses("--out", options=("--run", trained, "--out", out))
         self.refuses("hidden layer", "1 to 1", options=("--run", trained, "--out", out, "--embeddings", 2))

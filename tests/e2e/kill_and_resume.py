@@ -8,28 +8,15 @@ import random
 import signal
 import sys
 import time
-from pathlib import Path
 
 import halo_runs
-from halo_runs import HaloTest, Programs, bits_of_run, generate, partition, resume_command, start, succeed, train_command
+from halo_runs import (HaloTest, bits_of_run, generate, partition, ranks_of, resume_command, start, succeed,
+                       train_command)
 
 OPTIONS = ("--model", "sage", "--hidden", 16, "--dropout", "0.4", "--epochs", 40, "--schedule", "step", "--step-size", 10,
            "--best-weights", "--threads", 1, "--checkpoint-every", 1)
 RANKS = 3
 moments = 6
-
-
-def ranks_of(run_folder):
-    """Process ids of the ranks that write to a run folder."""
-    pids = []
-    for process in Path("/proc").iterdir():
-        try:
-            words = (process / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue  # it has just ended, or is no process
-        if words[0] == str(Programs.train).encode() and str(run_folder).encode() in words:
-            pids.append(int(process.name))
-    return pids
 
 
 class KillAndResume(HaloTest):

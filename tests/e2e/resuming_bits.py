@@ -29,8 +29,6 @@ class ResumingBits(resuming.ResumingTest):
                 self.assertIn("epoch-000018", done.stderr)
                 self.assertEqual(bits_of_run(out), bits_of_run(whole))
                 self.assertEqual(json.loads((out / "summary.json").read_text())["resumed_from_epoch"], 18)
-                for file in whole.glob("*.npy"):  # rows of nodes too
-                    self.assertEqual((out / file.name).read_bytes(), file.read_bytes(), file.name)
 
     def test_gcn(self):
         self.check_model("gcn")

@@ -22,6 +22,10 @@ void fail_on(bool here) {
 void hold_much_memory() {
   constexpr std::size_t kBytes = std::size_t{1} << 30;
   void* const pages = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) {
+    std::perror("mmap of much memory");
+    std::exit(1);
+  }
   ::madvise(pages, kBytes, MADV_NOHUGEPAGE);
   std::memset(pages, 1, kBytes);
 }
