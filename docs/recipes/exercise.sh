@@ -3,7 +3,8 @@
 #   exercise.sh BUILD OUT [--nodes N] [--epochs E]
 # BUILD  Meson build folder with gnn_dataset, gnn_partition and gnn_train
 # OUT    new or empty folder: OUT/<recipe>/{dataset,parts,run}
-# N nodes (default 2000; an average degree above N / 4 is lowered to it), E epochs (default 3), two ranks, one run.
+# N nodes (default 2000; an average degree above N / 4 is lowered to it), E epochs (default 3), two ranks. Of a recipe it
+# overrides warm-up (none), runs (one) and evaluate-every (each epoch).
 # Prints a line a recipe; the last line is "N passed, N failed". Exit status 0 only if all ran.
 set -euo pipefail
 
@@ -22,7 +23,7 @@ while [ $# -gt 0 ]; do
       if [ "$1" = --nodes ]; then nodes=$2; else epochs=$2; fi
       shift 2
       ;;
-    -h | --help) sed -n '2,8s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
     -*) fail "unknown option $1 (known: --nodes, --epochs)" ;;
     *) folders+=("$1"); shift ;;
   esac
