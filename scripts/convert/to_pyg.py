@@ -10,8 +10,8 @@ Weights have the names of PyTorch Geometric's modules already, so a current vers
     logits = model.eval()(x, edge_index)
 
 This script is for what that does not cover: versions before 2.4, whose GATConv keeps `lin.weight` under the two names
-`lin_src.weight` and `lin_dst.weight` (--version 2.3); and GIN with a fixed epsilon, which PyTorch Geometric keeps as a buffer
-of value 0. With a run folder it prints the line that makes the model. Exit status: 0 done, 2 bad input.
+`lin_src.weight` and `lin_dst.weight` (--version 2.3). With a run folder it prints the line that makes the model. Exit
+status: 0 done, 2 bad input.
 """
 
 import argparse
@@ -38,12 +38,6 @@ def before_2_4(state):
         else:
             renamed[name] = tensor
     return renamed
-
-
-def with_fixed_epsilon(state):
-    """The buffers of GIN layers whose epsilon is not learnt."""
-    convs = {name.split(".nn.")[0] for name in state if re.match(r"convs\.\d+\.nn\.", name)}
-    return {**{f"{conv}.eps": torch.zeros(1) for conv in convs}, **state}
 
 
 def norm_arguments(norm):
@@ -93,11 +87,8 @@ def main():
     if not file.is_file():
         raise BadInput(f"no weights {file}")
     state = load_file(file)
-    if tuple(int(part) for part in options.version.split(".")[:2]) < (2, 4):
-        converted = before_2_4(with_fixed_epsilon(state))
-    else:
-        converted = with_fixed_epsilon(state)
-    torch.save(converted, options.out)
+    old_names = tuple(int(part) for part in options.version.split(".")[:2]) < (2, 4)
+    torch.save(before_2_4(state) if old_names else state, options.out)
     config = options.run / "config.json"
     line = model_line(json.loads(config.read_text()), state) if config.is_file() else None
     print(line or "no ready-made class of torch_geometric.nn is this model; scripts/reference/pyg_twins.py builds it")

@@ -92,9 +92,7 @@ def product_name(name):
 def product_state(model):
     named = {product_name(name): tensor for name, tensor in model.state_dict().items()}
     named.pop(None, None)
-    # A fixed epsilon of GIN is a buffer that the product has as a constant.
-    learnt = {product_name(name) for name, _ in model.named_parameters()}
-    return {name: tensor for name, tensor in named.items() if not (name.endswith(".eps") and name not in learnt)}
+    return named
 
 
 class Reference:

@@ -49,14 +49,15 @@ ValueId sage_layer(ModelBuilder& builder, ValueId x, std::int64_t cols, int laye
 
 ValueId gin_layer(ModelBuilder& builder, ValueId x, std::int64_t cols, int layer, bool) {
   Program& program = builder.program;
+  const bool learnt = builder.options.learn_epsilon;
+  const ParameterId epsilon = program.add_parameter({.name = name_of(layer, "eps"),
+                                                     .rows = 1,
+                                                     .cols = 1,
+                                                     .layer = layer,
+                                                     .learnt = learnt,
+                                                     .file_shape = {1}});
   const ValueId sum = program.aggregate(x, Aggregation::kSum);
-  ValueId y = kNone;
-  if (builder.options.learn_epsilon) {
-    const ParameterId epsilon = program.add_vector(name_of(layer, "eps"), 1, layer);
-    y = program.append(op::AddScaled{.epsilon = epsilon}, {sum, x}, program.cols(x));
-  } else {
-    y = program.add(sum, x);
-  }
+  ValueId y = program.append(op::AddScaled{.epsilon = epsilon, .learnt = learnt}, {sum, x}, program.cols(x));
   y = builder.linear(name_of(layer, "nn.lins.0"), y, cols, layer);
   y = builder.activate(builder.normalise(name_of(layer, "nn.norms.0"), y, layer));
   return builder.linear(name_of(layer, "nn.lins.1"), y, cols, layer);

@@ -11,6 +11,7 @@
 #include "halo/nn/models.hpp"
 
 namespace nn = halo::nn;
+namespace op = halo::nn::op;
 using halo::NodeId;
 using namespace halo::test;
 
@@ -105,6 +106,20 @@ TEST_CASE("gradient of combine, concat, columns, maximum, head mean and a learnt
         return program.head_mean(joined, 2);
       }),
       false);
+}
+
+TEST_CASE("gradient of a fixed scale, alone and where x itself needs no gradient") {
+  check_gradient(program_with([](nn::Program& program, nn::ValueId x) {
+                   const nn::ParameterId epsilon = program.add_vector("epsilon", 1, 0);
+                   program.parameters.back().learnt = false;
+                   const nn::ParameterId w = program.add_weight("w", kFeatures, 4, 0);
+                   const nn::ValueId features = program.operations.front().output;
+                   const op::AddScaled fixed{.epsilon = epsilon, .learnt = false};
+                   const nn::ValueId y = program.append(fixed, {program.relu(x), x}, 4);
+                   const nn::ValueId z = program.append(fixed, {features, features}, kFeatures);
+                   return program.add(y, program.linear(z, w));
+                 }),
+                 false);
 }
 
 TEST_CASE("gradient of the row norms") {

@@ -63,6 +63,23 @@ TEST_CASE("no gradient is computed that no parameter needs") {
   for (const std::string& name : kinds(nn::train_program(model))) CHECK(name != "linear_input_gradient");
 }
 
+TEST_CASE("a fixed epsilon of GIN is in the weights but not learnt: no gradient, none of the features") {
+  const auto count = [](const nn::ModelOptions& options) {
+    const auto names = kinds(nn::train_program(nn::build_model(options, 8, 3)));
+    return std::count(names.begin(), names.end(), "add_scaled_gradient");
+  };
+  CHECK(count({.model = "gin", .layers = 3, .hidden = 4}) == 2);  // the first layer needs none
+  CHECK(count({.model = "gin", .layers = 3, .hidden = 4, .learn_epsilon = true}) == 3);
+  const nn::Program fixed = nn::build_model({.model = "gin", .layers = 3, .hidden = 4}, 8, 3);
+  const nn::Program learnt =
+      nn::build_model({.model = "gin", .layers = 3, .hidden = 4, .learn_epsilon = true}, 8, 3);
+  CHECK(fixed.parameter_count() == learnt.parameter_count());
+  CHECK(fixed.learnt_count() == learnt.learnt_count() - 3);
+  for (const nn::Parameter& parameter : fixed.parameters) {
+    CHECK(parameter.learnt == !parameter.name.ends_with(".eps"));
+  }
+}
+
 TEST_CASE("relu and dropout become one operation") {
   const nn::Program model =
       nn::build_model({.model = "mlp", .layers = 2, .hidden = 4, .dropout = 0.25}, 8, 3);

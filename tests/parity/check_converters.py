@@ -103,10 +103,9 @@ def check_trained(world, name, model):
     opened = eval(line, {"torch_geometric": torch_geometric})  # the line is the script's own
     opened.load_state_dict(torch.load(world.work / f"{name}.pt"))
     world.compare(opened, logits)
-    if name != "gin_fixed":  # a buffer of PyG that the product does not keep
-        opened = eval(line, {"torch_geometric": torch_geometric})
-        opened.load_state_dict(load_file(out / "weights.safetensors"))
-        world.compare(opened, logits)
+    opened = eval(line, {"torch_geometric": torch_geometric})
+    opened.load_state_dict(load_file(out / "weights.safetensors"))
+    world.compare(opened, logits)
     check_made_in_pyg(world, name, config, opened)
 
 
@@ -115,10 +114,9 @@ def check_made_in_pyg(world, name, config, model):
     torch.manual_seed(5)
     model.reset_parameters()
     for key, value in model.state_dict().items():
-        if "running" in key or key.endswith("bias"):
+        if "running" in key or key.endswith(("bias", "eps")):
             value.copy_(torch.rand_like(value) + 0.1)
-    state = {key: value for key, value in model.state_dict().items() if name != "gin_fixed" or not key.endswith(".eps")}
-    save_file({key: value.contiguous() for key, value in state.items()}, world.work / f"made_{name}.safetensors")
+    save_file({key: value.contiguous() for key, value in model.state_dict().items()}, world.work / f"made_{name}.safetensors")
     logits = world.infer(world.work / f"made_{name}", "--config", config, "--weights", world.work / f"made_{name}.safetensors")
     world.compare(model, logits)
 

@@ -182,19 +182,21 @@ struct Scale {
   double factor = 1.0;
   std::string details() const;
 };
-/// a, x -> a + (1 + epsilon) x, epsilon a learnt scalar      (Xu et al. 2019, equation 4.1)
+/// a, x -> a + (1 + epsilon) x, epsilon a scalar, learnt or fixed      (Xu et al. 2019, equation 4.1)
 struct AddScaled {
   static constexpr const char* kName = "add_scaled";
   static constexpr bool kInPlace = true;
   ParameterId epsilon = kNone;
-  std::vector<ParameterId> parameters() const { return {epsilon}; }
+  bool learnt = true;
+  std::vector<ParameterId> parameters() const { return {learnt ? epsilon : kNone}; }
 };
-/// dy, x -> (1 + epsilon) dy; d epsilon += sum of dy x
+/// dy [, x] -> (1 + epsilon) dy; with x, where epsilon is learnt, d epsilon += sum of dy x
 struct AddScaledGradient {
   static constexpr const char* kName = "add_scaled_gradient";
   static constexpr bool kInPlace = true;
   ParameterId epsilon = kNone;
-  std::vector<ParameterId> gradients() const { return {epsilon}; }
+  bool learnt = true;
+  std::vector<ParameterId> gradients() const { return {learnt ? epsilon : kNone}; }
 };
 /// a, b, ... -> [a | b | ...]
 struct Concat {

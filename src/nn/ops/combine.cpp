@@ -1,7 +1,7 @@
 // combine:    y = alpha a + beta b      da = alpha dy, db = beta dy
 // scale:      y = factor x              dx = factor dy
 // add_scaled: y = a + (1 + epsilon) x   da = dy, dx = (1 + epsilon) dy,
-//                                       d epsilon = sum over all rows of <dy_i, x_i>
+//                                       d epsilon = sum over all rows of <dy_i, x_i>, where it is learnt
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"
@@ -42,16 +42,20 @@ void run(const op::AddScaled& add, const TileContext<Real>& tile) {
 
 template <typename Real>
 void run(const op::AddScaledGradient& add, const TileContext<Real>& tile) {
-  const double inner = kernels::inner_product(tile.input(0), tile.input(1));
-  tile.vector_gradient(add.epsilon)[0] += static_cast<Real>(inner);
+  if (add.learnt) {
+    const double inner = kernels::inner_product(tile.input(0), tile.input(1));
+    tile.vector_gradient(add.epsilon)[0] += static_cast<Real>(inner);
+  }
   kernels::scale(Real{1} + tile.vector_parameter(add.epsilon)[0], tile.input(0), tile.output());
 }
 
 void derive(const op::AddScaled& add, const Operation& forward, ValueId dy, Derivation& derivation) {
   const ValueId x = forward.inputs[1];
-  const std::int64_t cols = derivation.program().cols(x);
   if (derivation.wanted(forward.inputs[0])) derivation.contribute(forward.inputs[0], dy);
-  const ValueId dx = derivation.emit(op::AddScaledGradient{.epsilon = add.epsilon}, {dy, x}, cols);
+  if (!add.learnt && !derivation.wanted(x)) return;
+  const auto inputs = add.learnt ? std::vector<ValueId>{dy, x} : std::vector<ValueId>{dy};
+  const ValueId dx = derivation.emit(op::AddScaledGradient{.epsilon = add.epsilon, .learnt = add.learnt},
+                                     inputs, derivation.program().cols(x));
   if (derivation.wanted(x)) derivation.contribute(x, dx);
 }
 
