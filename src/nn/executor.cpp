@@ -80,7 +80,7 @@ Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets
       threads_(threads),
       train_(std::move(schedules.train)),
       evaluation_(std::move(schedules.evaluation)),
-      arena_(std::max(train_.arena_elements(), evaluation_.arena_elements())),
+      arena_(std::max(train_.arena_elements, evaluation_.arena_elements)),
       sums_(train_.program,
             targets_.task == Task::kSingleLabel || targets_.task == Task::kMultiLabel ? targets_.cols : 0,
             threads),
@@ -89,8 +89,9 @@ Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets
     evaluation_data_.emplace(graphs.evaluation, needs_neighbour_ids(evaluation_));
   }
   for (const Reduction& reduction : train_.program.reductions) reductions_.emplace_back(at(reduction.size));
-  lay_out_arena(train_);
-  lay_out_arena(evaluation_);
+  for (int thread = 0; thread < threads_; ++thread) {
+    scratch_.emplace_back(std::max(train_.scratch_elements, evaluation_.scratch_elements));
+  }
 }
 
 template <typename Real>
@@ -103,6 +104,8 @@ template <typename Real>
 MemoryPlan Executor<Real>::memory_plan() const {
   MemoryPlan plan;
   plan.arena = arena_.size() * static_cast<std::int64_t>(sizeof(Real));
+  for (const Buffer<Real>& buffer : scratch_)
+    plan.scratch += buffer.size() * static_cast<std::int64_t>(sizeof(Real));
   plan.sums = sums_.bytes();
   std::map<std::string, std::int64_t> constants;
   for (const Schedule* schedule : {&train_, &evaluation_}) {
@@ -119,16 +122,6 @@ MemoryPlan Executor<Real>::memory_plan() const {
   for (const auto& [key, elements] : constants)
     plan.constants += elements * static_cast<std::int64_t>(sizeof(Real));
   return plan;
-}
-
-template <typename Real>
-void Executor<Real>::lay_out_arena(const Schedule& schedule) {
-  std::vector<std::int64_t>& offsets = slot_offsets_[&schedule];
-  std::int64_t offset = 0;
-  for (const std::int64_t elements : schedule.slot_elements) {
-    offsets.push_back(offset);
-    offset += elements;
-  }
 }
 
 template <typename Real>
@@ -325,7 +318,7 @@ MatrixView<const Real> Executor<Real>::logits() const {
 template <typename Real>
 Real* Executor<Real>::address(const Schedule& schedule, ValueId value) {
   const Placement& place = schedule.placements[at(value)];
-  if (place.slot != kNone) return arena_.data() + slot_offsets_.at(&schedule)[at(place.slot)];
+  if (place.memory == Memory::kArena) return arena_.data() + place.offset;
   const auto found = constants_.find(place.constant);
   // The one constant without a buffer of its own is the feature matrix, which no operation writes.
   return found != constants_.end() ? found->second.data() : const_cast<Real*>(features_.data);
@@ -335,6 +328,14 @@ template <typename Real>
 MatrixView<Real> Executor<Real>::view(const Schedule& schedule, ValueId value) {
   return {address(schedule, value), train_data_.graph.owned + schedule.halo_rows[at(value)],
           schedule.program.cols(value)};
+}
+
+template <typename Real>
+MatrixView<Real> Executor<Real>::tile_view(const Schedule& schedule, ValueId value, int thread,
+                                           RowRange rows) {
+  const Placement& place = schedule.placements[at(value)];
+  if (place.memory != Memory::kScratch) return view(schedule, value).slice(rows);
+  return {scratch_[at(thread)].data() + place.offset, rows.size(), schedule.program.cols(value)};
 }
 
 template <typename Real>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "halo/base/counter_rng.hpp"
@@ -24,13 +25,11 @@ class TileContext {
   RowRange rows() const { return rows_; }
   bool has_input(std::size_t k) const { return k < operation_->inputs.size(); }
   /// Rows of the tile.
-  MatrixView<const Real> input(std::size_t k) const { return whole_input(k).slice(rows_); }
-  MatrixView<Real> output() const { return whole_output().slice(rows_); }
-  /// All rows, the halo included where it was gathered.
-  MatrixView<const Real> whole_input(std::size_t k) const {
-    return executor_.view(schedule_, operation_->inputs[k]);
-  }
-  MatrixView<Real> whole_output() const { return executor_.view(schedule_, operation_->output); }
+  MatrixView<const Real> input(std::size_t k) const { return tile_of(operation_->inputs[k]); }
+  MatrixView<Real> output() const { return tile_of(operation_->output); }
+  /// By local id: all rows of a value that is gathered, the halo included; of others those of the tile.
+  MatrixView<const Real> whole_input(std::size_t k) const { return by_local_id(operation_->inputs[k]); }
+  MatrixView<Real> whole_output() const { return by_local_id(operation_->output); }
 
   /// [rows x cols] of a parameter, and the group's partial sum of its gradient.
   MatrixView<const Real> parameter(ParameterId id) const {
@@ -116,6 +115,18 @@ class TileContext {
   template <typename T>
   std::span<const T> tile_part(std::span<T> whole) const {
     return tile_part(std::span<const T>(whole));
+  }
+
+  MatrixView<Real> tile_of(ValueId value) const {
+    return executor_.tile_view(schedule_, value, thread_, rows_);
+  }
+  MatrixView<Real> by_local_id(ValueId value) const {
+    if (schedule_.placements[at(value)].memory != Memory::kScratch) return executor_.view(schedule_, value);
+    // Scratch begins with the tile's first row. As a number: a pointer must not leave its array.
+    const MatrixView<Real> tile = tile_of(value);
+    const auto skipped = static_cast<std::uintptr_t>(rows_.begin * tile.cols) * sizeof(Real);
+    return {reinterpret_cast<Real*>(reinterpret_cast<std::uintptr_t>(tile.data) - skipped), rows_.end,
+            tile.cols};
   }
 
   Executor<Real>& executor_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "halo/nn/models.hpp"
 #include "halo/nn/passes.hpp"
@@ -9,6 +10,7 @@
 
 namespace nn = halo::nn;
 namespace op = halo::nn::op;
+using halo::at;
 
 namespace {
 
@@ -101,48 +103,80 @@ TEST_CASE("the two terms of a GraphSAGE layer are added by the product itself") 
   for (const std::string& name : kinds(nn::train_program(model))) CHECK(name != "add");
 }
 
-TEST_CASE("values that share a slot are never alive together, and only row by row within a stage") {
+TEST_CASE("values that share memory are never alive together, and only row by row within a stage") {
   for (const char* name : {"gcn", "sage", "mlp"}) {
     for (const int layers : {1, 2, 4}) {
       CAPTURE(name);
       CAPTURE(layers);
       const nn::Program model =
           nn::build_model({.model = name, .layers = layers, .hidden = 16, .input_dropout = 0.1}, 24, 5);
-      const nn::Schedule schedule = nn::make_schedule(
-          nn::train_program(model), {.owned = 100, .halo_in = 7, .halo_out = 9, .symmetric = false});
-      // An independent check of the placement: simulate which value each slot holds and see that every read
-      // finds its value.
-      std::vector<nn::ValueId> holds(schedule.slot_elements.size(), nn::kNone);
+      const nn::Schedule schedule =
+          nn::make_schedule(nn::train_program(model),
+                            {.owned = 100, .halo_in = 7, .halo_out = 9, .symmetric = false, .tile = 32});
+      // An independent check of the placement: note of each element of the arena which value wrote it last,
+      // and see that every read finds its value. Scratch belongs to a tile, so that it holds nothing from
+      // one stage to the next.
+      std::vector<nn::ValueId> arena(at(schedule.arena_elements), nn::kNone);
       for (const nn::Stage& stage : schedule.stages) {
+        std::vector<nn::ValueId> scratch(at(schedule.scratch_elements), nn::kNone);
+        const auto elements = [&](nn::ValueId value) {
+          const nn::Placement& place = schedule.placements[at(value)];
+          const bool in_arena = place.memory == nn::Memory::kArena;
+          const auto rows = in_arena ? 100 + schedule.halo_rows[at(value)] : 32;
+          auto& memory = in_arena ? arena : scratch;
+          REQUIRE(place.offset + rows * schedule.program.cols(value) <= std::ssize(memory));
+          return std::span(memory).subspan(at(place.offset), at(rows * schedule.program.cols(value)));
+        };
+        const auto check_there = [&](nn::ValueId value) {
+          if (schedule.placements[at(value)].memory == nn::Memory::kConstant) return;
+          const auto found = elements(value);
+          CHECK(std::count(found.begin(), found.end(), value) == std::ssize(found));
+        };
         std::vector<nn::ValueId> summed;
         for (const auto position : stage.operations) {
-          const nn::Operation& operation = schedule.program.operations[static_cast<std::size_t>(position)];
-          for (const nn::ValueId input : operation.inputs) {
-            const auto slot = schedule.placements[static_cast<std::size_t>(input)].slot;
-            if (slot != nn::kNone) CHECK(holds[static_cast<std::size_t>(slot)] == input);
-            if (std::holds_alternative<op::NeighbourSum>(operation.kind)) summed.push_back(input);
-          }
+          const nn::Operation& operation = schedule.program.operations[at(position)];
+          for (const nn::ValueId input : operation.inputs) check_there(input);
+          if (std::holds_alternative<op::NeighbourSum>(operation.kind)) summed.push_back(operation.inputs[0]);
           if (operation.output == nn::kNone) continue;
-          const auto slot = schedule.placements[static_cast<std::size_t>(operation.output)].slot;
-          REQUIRE(slot != nn::kNone);
-          holds[static_cast<std::size_t>(slot)] = operation.output;
-          const auto rows = 100 + schedule.halo_rows[static_cast<std::size_t>(operation.output)];
-          CHECK(schedule.slot_elements[static_cast<std::size_t>(slot)] >=
-                rows * schedule.program.cols(operation.output));
+          // The rows of an input that dies may be written over where they lie, and nowhere else.
+          const auto written = elements(operation.output);
+          for (const nn::ValueId other : written) {
+            if (other == nn::kNone) continue;
+            const nn::Placement& place = schedule.placements[at(other)];
+            const bool same = place.offset == schedule.placements[at(operation.output)].offset &&
+                              schedule.program.cols(other) == schedule.program.cols(operation.output);
+            const bool in_this_stage =
+                std::any_of(stage.operations.begin(), stage.operations.end(), [&](std::int32_t k) {
+                  const auto& inputs = schedule.program.operations[at(k)].inputs;
+                  return place.memory == nn::Memory::kArena &&
+                         std::count(inputs.begin(), inputs.end(), other) > 0;
+                });
+            if (in_this_stage) REQUIRE(same);
+          }
+          std::fill(written.begin(), written.end(), operation.output);
         }
-        for (const nn::ValueId value : summed) {  // other tiles read it until the stage ends
-          const auto slot = schedule.placements[static_cast<std::size_t>(value)].slot;
-          if (slot != nn::kNone) CHECK(holds[static_cast<std::size_t>(slot)] == value);
-        }
+        for (const nn::ValueId value : summed)
+          check_there(value);  // other tiles read it until the stage ends
       }
     }
   }
 }
 
-TEST_CASE("activations are reused: a deep network needs fewer slots than it has values") {
+TEST_CASE("what no other stage reads never has a row for every node") {
+  // Backward of a layer of the same width: the gradient of the sum, of the two products and of the
+  // activation are made and used up tile by tile.
+  const nn::Program model = nn::build_model({.model = "sage", .layers = 3, .hidden = 16}, 24, 5);
+  const nn::Schedule schedule = nn::make_schedule(nn::train_program(model), {.owned = 100, .tile = 10});
+  CHECK(schedule.arena_elements == 3 * 1600 + 3 * 512);  // 100 x 16 and 100 x 5, whole cache lines
+}
+
+TEST_CASE("activations are reused: a deep network needs less memory than its values have elements") {
   const nn::Program model = nn::build_model({.model = "gcn", .layers = 8, .hidden = 16}, 24, 5);
-  const nn::Schedule schedule = nn::make_schedule(nn::train_program(model), {.owned = 10});
-  CHECK(schedule.slot_elements.size() < schedule.program.values.size() / 2);
+  const nn::Schedule schedule = nn::make_schedule(nn::train_program(model), {.owned = 10, .tile = 10});
+  std::int64_t elements = 0;
+  for (std::size_t v = 0; v < schedule.program.values.size(); ++v)
+    elements += 10 * schedule.program.cols(static_cast<nn::ValueId>(v));
+  CHECK(schedule.arena_elements < elements / 2);
 }
 
 TEST_CASE("initial weights are within Glorot's bound, biases zero, and a function of the seed") {

@@ -21,6 +21,7 @@ namespace halo::nn {
 /// Bytes per rank that a run needs, by purpose; they follow from the schedules alone.
 struct MemoryPlan {
   std::int64_t arena = 0;      ///< activations and gradients of rows, reused by liveness
+  std::int64_t scratch = 0;    ///< the same of values that live for a tile, all threads
   std::int64_t constants = 0;  ///< folded constants
   std::int64_t sums = 0;       ///< partial and exact sums, all threads
 };
@@ -89,7 +90,6 @@ class Executor {
     std::vector<std::int32_t> all_groups;
   };
 
-  void lay_out_arena(const Schedule& schedule);
   void fold(const Schedule& schedule);
   void keep_constants_read(const Schedule& schedule, const std::vector<std::string>& made);
   void run_stages(const Schedule& schedule, const std::vector<Stage>& stages);
@@ -102,7 +102,10 @@ class Executor {
   Scores read_scores() const;
 
   Real* address(const Schedule& schedule, ValueId value);
+  /// All rows of a value that is not in scratch.
   MatrixView<Real> view(const Schedule& schedule, ValueId value);
+  /// The rows of a tile that `thread` works on.
+  MatrixView<Real> tile_view(const Schedule& schedule, ValueId value, int thread, RowRange rows);
   const GraphData& data_of(const Schedule& schedule) const;
 
   GraphData train_data_;
@@ -115,8 +118,8 @@ class Executor {
   Schedule train_;
   Schedule evaluation_;
   Buffer<Real> arena_;
+  std::vector<Buffer<Real>> scratch_;  ///< per thread
   std::map<std::string, Buffer<Real>> constants_;
-  std::map<const Schedule*, std::vector<std::int64_t>> slot_offsets_;
   RowSums<Real> sums_;
   std::vector<std::vector<double>> reductions_;  ///< values of the training program's
   std::vector<std::int32_t> predictions_;

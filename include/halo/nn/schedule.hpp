@@ -22,9 +22,15 @@ struct Stage {
 };
 
 /// Where a value lives.
+enum class Memory {
+  kConstant,  ///< a buffer of its own, made before the first epoch; or the feature matrix
+  kArena,     ///< a row for each node; shared with values of other times
+  kScratch,   ///< of each thread, a row for each node of a tile
+};
 struct Placement {
-  std::int32_t slot = kNone;  ///< reusable buffer of the arena, or kNone
-  std::string constant;       ///< key of a folded constant, or empty
+  Memory memory = Memory::kConstant;
+  std::int64_t offset = kNone;  ///< of its first element in arena or scratch
+  std::string constant;         ///< key of a constant
 };
 
 /// Rows this rank has room for: a gathered value needs the halo of its direction(s).
@@ -33,20 +39,20 @@ struct RowCounts {
   std::int64_t halo_in = 0;
   std::int64_t halo_out = 0;
   bool symmetric = true;  ///< one halo serves both directions
+  std::int64_t tile = 0;  ///< rows of the largest tile
 };
 
 /// A program made ready to run: constants folded out, the rest cut into stages, every value placed by
 /// liveness. Known before anything is allocated.
 struct Schedule {
   Program program;
-  std::string constants_of;                 ///< prefix of constants that depend on this schedule's graph
-  std::vector<Stage> constant_stages;       ///< run once, before the first epoch
-  std::vector<Stage> stages;                ///< run each epoch
-  std::vector<Placement> placements;        ///< per value
-  std::vector<std::int64_t> slot_elements;  ///< capacity of each slot
-  std::vector<std::int64_t> halo_rows;      ///< per value: rows behind the owned ones
-
-  std::int64_t arena_elements() const;
+  std::string constants_of;             ///< prefix of constants that depend on this schedule's graph
+  std::vector<Stage> constant_stages;   ///< run once, before the first epoch
+  std::vector<Stage> stages;            ///< run each epoch
+  std::vector<Placement> placements;    ///< per value
+  std::vector<std::int64_t> halo_rows;  ///< per value: rows behind the owned ones
+  std::int64_t arena_elements = 0;
+  std::int64_t scratch_elements = 0;  ///< of one thread
 };
 
 /// Key that names a constant value by what computes it, so that programs share it.

@@ -1,10 +1,17 @@
+// Where do values live? One that is made and read within a stage, row by row, needs room for a tile alone: it
+// stays in the scratch memory of the thread that runs the tile, and need never leave the cache. All others
+// have a row for every node in the arena.
+//
 // Which values may share memory? A stage runs all its operations on one tile before the next tile, and
-// threads work on different tiles at a time, so within a stage "later in the list" does not mean "later in
+// threads work on different tiles at a time, so in the arena "later in the list" does not mean "later in
 // time" for other rows. Hence:
-//   - values of one stage share a slot only row by row: the same number of columns, and the earlier one dead
-//   at that line;
-//   - a value that is summed over neighbours is read at any row until its stage ends;
-//   - between stages anything dead is free.
+//   - between stages anything dead is free;
+//   - within a stage a value may take the place of one that is dead at that line row by row: the same number
+//     of columns, the same beginning;
+//   - a value that is summed over neighbours is read at any row until its stage ends.
+// Scratch belongs to one tile at a time: there anything dead is free.
+//
+// Large values get the lowest place that their neighbours in time leave free, then smaller ones.
 
 #include "buffers.hpp"
 
@@ -17,126 +24,131 @@
 namespace halo::nn {
 namespace {
 
-struct Slot {
+constexpr std::int32_t kNever = std::numeric_limits<std::int32_t>::max();
+
+/// From the operation that makes a value to the last that reads it, as positions in the program.
+struct Life {
+  ValueId value = kNone;
   std::int64_t elements = 0;
-  std::int64_t cols = 0;       ///< of the value it holds or held last
-  std::int32_t stage = kNone;  ///< where that value died
-  bool used = false;
-  bool row_by_row = true;  ///< the dead value was only read row by row in that stage
+  std::int64_t cols = 0;
+  std::int32_t born = kNone;
+  std::int32_t dies = kNone;
+  std::int32_t first_stage = kNone;
+  std::int32_t last_stage = kNone;
+  bool anywhere = false;       ///< its last stage reads it at other rows than the tile's
+  bool leaves = false;         ///< read in another stage, at other rows, or by the caller
+  bool kept_at_death = false;  ///< the operation that reads it last has written its output before
 };
 
-class SlotPlanner {
- public:
-  SlotPlanner(Schedule& schedule, std::int64_t owned_rows) : schedule_(schedule), owned_rows_(owned_rows) {
-    find_last_uses();
-  }
+enum class Sharing { kFree, kSameRows, kApart };
 
-  void run() {
-    for (std::size_t s = 0; s < schedule_.stages.size(); ++s) {
-      for (const std::int32_t position : schedule_.stages[s].operations) {
-        place(position, static_cast<std::int32_t>(s));
-      }
-    }
-    for (const Slot& slot : slots_) schedule_.slot_elements.push_back((slot.elements + 15) / 16 * 16);
-  }
+/// `a` and `b`, one of them born first, in the arena or in scratch.
+Sharing sharing(const Life& a, const Life& b, bool scratch) {
+  if (b.born < a.born) return sharing(b, a, scratch);
+  if (scratch ? a.dies < b.born : a.last_stage < b.first_stage) return Sharing::kFree;
+  const bool dead = a.dies < b.born || (a.dies == b.born && !a.kept_at_death);
+  return dead && a.cols == b.cols && !a.anywhere ? Sharing::kSameRows : Sharing::kApart;
+}
 
- private:
-  /// Position after which a value is dead, and whether its last stage reads it at other rows than its own.
-  void find_last_uses() {
-    last_use_.assign(schedule_.program.values.size(), kNone);
-    read_anywhere_.assign(schedule_.program.values.size(), kNone);
-    for (std::size_t s = 0; s < schedule_.stages.size(); ++s) {
-      const Stage& stage = schedule_.stages[s];
-      for (const std::int32_t position : stage.operations) {
-        const Operation& operation = schedule_.program.operations[at(position)];
-        for (const ValueId input : operation.inputs) last_use_[at(input)] = position;
-        if (const auto gather = gather_of(operation.kind)) {
-          read_anywhere_[at(operation.inputs[gather->input])] = static_cast<std::int32_t>(s);
-        }
+std::vector<Life> find_lives(const Schedule& schedule, const RowCounts& rows) {
+  const Program& program = schedule.program;
+  std::vector<Life> lives(program.values.size());
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto stage = static_cast<std::int32_t>(s);
+    for (const std::int32_t position : schedule.stages[s].operations) {
+      const Operation& operation = program.operations[at(position)];
+      for (std::size_t k = 0; k < operation.inputs.size(); ++k) {
+        Life& life = lives[at(operation.inputs[k])];
+        const bool kept = k < protected_inputs(operation);
+        life.kept_at_death = kept || (life.dies == position && life.kept_at_death);
+        life.anywhere = life.anywhere && life.last_stage == stage;
+        life.leaves = life.leaves || life.first_stage != stage;
+        life.dies = position;
+        life.last_stage = stage;
       }
+      if (const auto gather = gather_of(operation.kind)) {
+        Life& life = lives[at(operation.inputs[gather->input])];
+        life.anywhere = life.leaves = true;
+      }
+      if (operation.output == kNone) continue;
+      Life& life = lives[at(operation.output)];
+      life.value = operation.output;
+      life.cols = program.cols(operation.output);
+      life.born = life.dies = position;
+      life.first_stage = life.last_stage = stage;
     }
-    const auto& operations = schedule_.program.operations;
-    const bool trains = std::any_of(operations.begin(), operations.end(), [](const Operation& operation) {
-      return std::holds_alternative<op::Loss>(operation.kind) ||
-             std::holds_alternative<op::ExternalLoss>(operation.kind);
+  }
+  const bool trains = std::any_of(program.operations.begin(), program.operations.end(), [](const auto& o) {
+    return std::holds_alternative<op::Loss>(o.kind) || std::holds_alternative<op::ExternalLoss>(o.kind);
+  });
+  if (!trains) {  // the result
+    Life& life = lives[at(program.logits)];
+    life.dies = life.last_stage = kNever;
+    life.leaves = true;
+  }
+  std::erase_if(lives, [](const Life& life) { return life.value == kNone; });  // constants
+  for (Life& life : lives) {
+    life.elements = (life.leaves ? rows.owned + schedule.halo_rows[at(life.value)] : rows.tile) * life.cols;
+  }
+  return lives;
+}
+
+struct Block {
+  Life life;
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+
+/// Beginnings are whole cache lines apart.
+std::int64_t whole_lines(std::int64_t elements) {
+  return (elements + 15) / 16 * 16;
+}
+
+/// Lowest place for a value among those that have theirs.
+std::int64_t find_place(const Life& life, const std::vector<Block>& blocks, bool scratch) {
+  std::vector<std::int64_t> candidates{0};
+  for (const Block& block : blocks) {
+    const Sharing how = sharing(life, block.life, scratch);
+    if (how != Sharing::kFree) candidates.push_back(block.end);
+    if (how == Sharing::kSameRows) candidates.push_back(block.begin);
+  }
+  std::sort(candidates.begin(), candidates.end());
+  const auto fits = [&](std::int64_t begin) {
+    const std::int64_t end = begin + whole_lines(life.elements);
+    return std::all_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+      const Sharing how = sharing(life, block.life, scratch);
+      return how == Sharing::kFree || end <= block.begin || block.end <= begin ||
+             (how == Sharing::kSameRows && block.begin == begin);
     });
-    if (!trains) last_use_[at(schedule_.program.logits)] = kNever;  // it is the result
+  };
+  return *std::find_if(candidates.begin(), candidates.end(), fits);  // behind all others it fits
+}
+
+/// Gives each value its place; returns the size of the whole.
+std::int64_t place(std::vector<Life> lives, bool scratch, std::vector<Placement>& placements) {
+  std::stable_sort(lives.begin(), lives.end(),
+                   [](const Life& a, const Life& b) { return a.elements > b.elements; });
+  std::vector<Block> blocks;
+  std::int64_t size = 0;
+  for (const Life& life : lives) {
+    const std::int64_t begin = find_place(life, blocks, scratch);
+    blocks.push_back({life, begin, begin + whole_lines(life.elements)});
+    size = std::max(size, blocks.back().end);
+    placements[at(life.value)].memory = scratch ? Memory::kScratch : Memory::kArena;
+    placements[at(life.value)].offset = begin;
   }
-
-  void place(std::int32_t position, std::int32_t stage) {
-    const Operation& operation = schedule_.program.operations[at(position)];
-    std::vector<ValueId> dying = operation.inputs;
-    std::sort(dying.begin(), dying.end());
-    dying.erase(std::unique(dying.begin(), dying.end()), dying.end());
-    std::erase_if(dying, [&](ValueId v) { return last_use_[at(v)] != position || slot_of(v) == kNone; });
-    const auto begin = operation.inputs.begin();
-    const auto end = begin + static_cast<std::ptrdiff_t>(protected_inputs(operation));
-    const auto is_protected = [&](ValueId v) { return std::find(begin, end, v) != end; };
-    for (const ValueId v : dying) {
-      if (!is_protected(v)) release(v, stage);
-    }
-    if (operation.output != kNone) take(operation.output, stage);
-    for (const ValueId v : dying) {
-      if (is_protected(v)) release(v, stage);
-    }
-  }
-
-  std::int32_t slot_of(ValueId value) const { return schedule_.placements[at(value)].slot; }
-
-  void release(ValueId value, std::int32_t stage) {
-    Slot& slot = slots_[at(slot_of(value))];
-    slot.used = false;
-    slot.stage = stage;
-    slot.row_by_row = read_anywhere_[at(value)] != stage;
-  }
-
-  bool fits(const Slot& slot, std::int64_t cols, std::int32_t stage) const {
-    if (slot.used) return false;
-    return slot.stage < stage || (slot.row_by_row && slot.cols == cols);
-  }
-
-  /// Smallest free slot that is large enough, else the largest free one, made larger, else a new one.
-  void take(ValueId value, std::int32_t stage) {
-    const std::int64_t cols = schedule_.program.cols(value);
-    const std::int64_t needed = (owned_rows_ + schedule_.halo_rows[at(value)]) * cols;
-    std::int32_t best = kNone;
-    for (std::size_t k = 0; k < slots_.size(); ++k) {
-      if (!fits(slots_[k], cols, stage)) continue;
-      if (best == kNone || better(slots_[k].elements, slots_[at(best)].elements, needed)) {
-        best = static_cast<std::int32_t>(k);
-      }
-    }
-    if (best == kNone) {
-      best = static_cast<std::int32_t>(slots_.size());
-      slots_.emplace_back();
-    }
-    Slot& slot = slots_[at(best)];
-    slot.used = true;
-    slot.cols = cols;
-    slot.elements = std::max(slot.elements, needed);
-    schedule_.placements[at(value)].slot = best;
-    // A result nobody reads (there is none after drop_unused, except before a pass runs) dies at once.
-    if (last_use_[at(value)] == kNone) release(value, stage);
-  }
-
-  static bool better(std::int64_t candidate, std::int64_t best, std::int64_t needed) {
-    if ((candidate >= needed) != (best >= needed)) return candidate >= needed;
-    return candidate >= needed ? candidate < best : candidate > best;
-  }
-
-  static constexpr std::int32_t kNever = std::numeric_limits<std::int32_t>::max();
-
-  Schedule& schedule_;
-  std::int64_t owned_rows_;
-  std::vector<std::int32_t> last_use_;
-  std::vector<std::int32_t> read_anywhere_;  ///< stage that sums over the value, or kNone
-  std::vector<Slot> slots_;
-};
+  return size;
+}
 
 }  // namespace
 
-void place_in_slots(Schedule& schedule, std::int64_t owned_rows) {
-  SlotPlanner(schedule, owned_rows).run();
+void place_in_buffers(Schedule& schedule, const RowCounts& rows) {
+  std::vector<Life> leaving = find_lives(schedule, rows);
+  std::vector<Life> staying = leaving;
+  std::erase_if(leaving, [](const Life& life) { return !life.leaves; });
+  std::erase_if(staying, [](const Life& life) { return life.leaves; });
+  schedule.arena_elements = place(std::move(leaving), false, schedule.placements);
+  schedule.scratch_elements = place(std::move(staying), true, schedule.placements);
 }
 
 }  // namespace halo::nn

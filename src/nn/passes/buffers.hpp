@@ -1,12 +1,11 @@
 #pragma once
 
-#include <cstdint>
-
 #include "halo/nn/schedule.hpp"
 
 namespace halo::nn {
 
-/// Gives every value of the epoch's stages a slot by liveness; fills placements and slot_elements.
-void place_in_slots(Schedule& schedule, std::int64_t owned_rows);
+/// Places every value of the epoch's stages by liveness; fills placements, arena_elements and
+/// scratch_elements.
+void place_in_buffers(Schedule& schedule, const RowCounts& rows);
 
 }  // namespace halo::nn

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "../traits.hpp"
 #include "buffers.hpp"
@@ -113,10 +112,6 @@ std::string constant_key(const Program& program, ValueId value) {
   return key;
 }
 
-std::int64_t Schedule::arena_elements() const {
-  return std::accumulate(slot_elements.begin(), slot_elements.end(), std::int64_t{0});
-}
-
 Schedule make_schedule(Program program, const RowCounts& rows, std::string constants_of) {
   const auto constant = constant_values(program);
   std::vector<std::int32_t> constant_positions;
@@ -137,7 +132,7 @@ Schedule make_schedule(Program program, const RowCounts& rows, std::string const
   }
   schedule.constants_of = std::move(constants_of);
   schedule.program = std::move(program);
-  place_in_slots(schedule, rows.owned);
+  place_in_buffers(schedule, rows);
   return schedule;
 }
 
@@ -153,10 +148,13 @@ std::int64_t widest_gather(const Schedule& schedule) {
 
 Schedules make_schedules(const Program& model, Graphs graphs) {
   const auto rows_of = [](const graph::LocalGraph& graph) -> RowCounts {
+    std::int64_t largest = 0;
+    for (const graph::Tile& tile : graph.tiles) largest = std::max(largest, tile.rows.size());
     return {.owned = graph.owned,
             .halo_in = graph.in.halo,
             .halo_out = graph.out().halo,
-            .symmetric = graph.symmetric};
+            .symmetric = graph.symmetric,
+            .tile = largest};
   };
   const bool one = &graphs.train == &graphs.evaluation;
   return {.train = make_schedule(train_program(model), rows_of(graphs.train), one ? "" : "train: "),
@@ -177,7 +175,9 @@ std::string to_text(const Schedule& schedule) {
         if (operation.output != kNone) {
           const Placement& place = schedule.placements[at(operation.output)];
           text += fmt::format("v{}[{}]", operation.output, schedule.program.cols(operation.output));
-          if (place.slot != kNone) text += fmt::format(" in slot {}", place.slot);
+          if (place.memory != Memory::kConstant) {
+            text += fmt::format(" at {}{}", place.memory == Memory::kScratch ? "scratch " : "", place.offset);
+          }
           text += " = ";
         }
         text += describe(operation.kind);
