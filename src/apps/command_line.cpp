@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "halo/base/error.hpp"
 
 namespace halo::apps {
@@ -27,6 +30,19 @@ int parse(CLI::App& app, int argc, char** argv, bool speaks) {
 
 std::string format_score(const nlohmann::json& value) {
   return value.is_null() ? "none (no such nodes)" : fmt::format("{:.4f}", value.get<double>());
+}
+
+void print_inference(const nlohmann::ordered_json& scores, const std::string& out) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 3> kSplits = {
+      {{"train_", "training"}, {"val_", "validation"}, {"test_", "test"}}};
+  for (const auto& [prefix, split] : kSplits) {
+    for (const auto& [name, value] : scores.items()) {
+      if (name.starts_with(prefix)) {
+        fmt::print("{} {} {}\n", split, name.substr(prefix.size()), format_score(value));
+      }
+    }
+  }
+  if (!out.empty()) fmt::print("results in {}\n", out);
 }
 
 }  // namespace halo::apps

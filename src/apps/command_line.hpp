@@ -24,4 +24,8 @@ int parse(CLI::App& app, int argc, char** argv, bool speaks);
 /// A figure of merit with four decimals; null: the split has no nodes.
 std::string format_score(const nlohmann::json& value);
 
+/// Prints what train::infer() has found, a line for each figure of each split, and the folder it wrote to,
+/// if any.
+void print_inference(const nlohmann::ordered_json& scores, const std::string& out);
+
 }  // namespace halo::apps

@@ -1,8 +1,6 @@
 // gnn_infer: evaluates a trained model on a partitioned dataset, on any number of MPI ranks up to its number
 // of parts, and writes what it says of every node.
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 
 #include "command_line.hpp"
@@ -88,19 +86,6 @@ train::TrainOptions model_options(const Arguments& arguments) {
   return trained.train;
 }
 
-void print_scores(const nlohmann::ordered_json& scores) {
-  constexpr std::array<std::pair<const char*, const char*>, 3> kSplits = {
-      {{"train_", "training"}, {"val_", "validation"}, {"test_", "test"}}};
-  for (const auto& [prefix, split] : kSplits) {
-    for (const auto& [name, value] : scores.items()) {
-      if (name.starts_with(prefix)) {
-        fmt::print("{} {} {}\n", split, name.substr(std::string_view(prefix).size()),
-                   apps::format_score(value));
-      }
-    }
-  }
-}
-
 int run(int argc, char** argv, const mpi::Communicator& world) {
   const bool leads = world.rank() == 0;
   CLI::App app{"Evaluates a trained model on a partitioned dataset: mpiexec -n P gnn_infer PARTS --run RUN"};
@@ -119,10 +104,7 @@ int run(int argc, char** argv, const mpi::Communicator& world) {
     }
   });
   const auto scores = train::infer(world, options, arguments.inference);
-  if (leads) {
-    print_scores(scores);
-    if (!arguments.inference.out.empty()) fmt::print("results in {}\n", arguments.inference.out.string());
-  }
+  if (leads) apps::print_inference(scores, arguments.inference.out.string());
   return static_cast<int>(ExitStatus::kDone);
 }
 

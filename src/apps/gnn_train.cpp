@@ -10,6 +10,7 @@
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
 #include "halo/mpi/program.hpp"
+#include "halo/train/inference.hpp"
 #include "halo/train/trainer.hpp"
 #include "option_file.hpp"
 
@@ -49,15 +50,24 @@ void print_outcome(const train::TrainOutcome& outcome, const train::TrainOptions
   if (!out.empty()) fmt::print("run folder {}\n", out);
 }
 
+/// --evaluate-only. A folder in a file of options is that of the run which trained: only the command line's
+/// counts.
+void evaluate(const mpi::Communicator& world, const train::TrainOptions& options, const std::string& out) {
+  const auto scores = train::infer(world, options, {.weights = options.initial_weights, .out = out});
+  if (world.rank() == 0) apps::print_inference(scores, out);
+}
+
 int run(int argc, char** argv, const mpi::Communicator& world) {
   const bool leads = world.rank() == 0;
   CLI::App app{
       "Trains a graph neural network on a partitioned dataset: mpiexec -n P gnn_train PARTS --out RUN"};
   app.set_version_flag("--version", "gnn_train " HALO_VERSION);
   apps::TrainArguments arguments;
+  apps::CommandLine line;
   int status = -1;
   world.agree([&] {
-    apps::add_option_file(app, apps::stored_option_file(argc, argv));
+    line = apps::read_command_line(argc, argv);
+    apps::add_option_file(app, apps::stored_option_file(line));
     apps::add_train_options(app, arguments);
     status = apps::parse(app, argc, argv, leads);
     if (status >= 0) return;
@@ -66,9 +76,16 @@ int run(int argc, char** argv, const mpi::Communicator& world) {
     apps::resolve(arguments);
   });
   if (status >= 0) return status;
+  if (arguments.evaluate_only) {
+    evaluate(world, arguments.train, line.out);
+    return static_cast<int>(ExitStatus::kDone);
+  }
   train::OptionRecord record = apps::record_of(app);
   record.set("out", arguments.train.out.string());
-  record.set("partition", std::filesystem::absolute(arguments.train.partition).string());
+  for (const auto& [name, path] : {std::pair("partition", arguments.train.partition),
+                                   std::pair("initial-weights", arguments.train.initial_weights)}) {
+    if (!path.empty()) record.set(name, std::filesystem::absolute(path).string());
+  }
   const auto outcome = train::train(world, arguments.train, record, {.progress = !arguments.ranks.quiet});
   if (leads) print_outcome(outcome, arguments.train);
   return static_cast<int>(outcome.stopped_by_signal ? ExitStatus::kStoppedEarly : ExitStatus::kDone);

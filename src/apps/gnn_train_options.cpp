@@ -1,5 +1,7 @@
 #include "gnn_train_options.hpp"
 
+#include <fmt/format.h>
+
 #include "halo/base/error.hpp"
 #include "halo/train/run_folder.hpp"
 #include "model_options.hpp"
@@ -16,6 +18,9 @@ void add_run_options(CLI::App& app, TrainArguments& arguments) {
   app.add_option("--out", options.out, "run folder to write: a new name or an empty folder");
   app.add_option("--resume", arguments.resume,
                  "continue the run in this folder, with its options unless given again")
+      ->configurable(false);
+  app.add_flag("--evaluate-only", arguments.evaluate_only,
+               "only evaluate the --initial-weights, as gnn_infer does; --out then gets metrics.json")
       ->configurable(false);
   app.add_option("--checkpoint-every", options.checkpoint_every,
                  "epochs between checkpoints; 0: only when TERM, USR1 or INT stops the run");
@@ -45,6 +50,8 @@ void add_training_options(CLI::App& app, TrainArguments& arguments) {
   app.add_option("--select", arguments.select,
                  "what makes an evaluation better: val_loss or val_metric (the task's first metric)");
   app.add_option("--seed", options.seed, "of initial weights and dropout");
+  app.add_option("--initial-weights", options.initial_weights,
+                 "begin with the weights of this .safetensors file (and the embedding.npy beside it)");
   app.add_option("--runs", options.runs,
                  "train so often, with seeds s, s + 1, ..., and give mean and standard deviation");
 }
@@ -82,6 +89,38 @@ void add_schedule_options(CLI::App& app, TrainArguments& arguments) {
   app.add_option("--plateau-factor", options.plateau_factor, "plateau: factor of a reduction");
 }
 
+void check_resumption(const CommandLine& line) {
+  for (const auto& [option, value] : {std::pair("--out", line.out), std::pair("--config", line.config),
+                                      std::pair("--initial-weights", line.initial_weights)}) {
+    if (value.empty()) continue;
+    throw InputError({.what = "--resume takes the folder, the options and the weights from the run",
+                      .where = fmt::format("{} beside --resume", option),
+                      .found = value,
+                      .expected = "none of --out, --config and --initial-weights",
+                      .next = "leave it out"});
+  }
+}
+
+void check_evaluation(const CommandLine& line) {
+  const auto refuse = [](bool given, const char* option, const std::string& found) {
+    if (!given) return;
+    throw InputError({.what = "an evaluation trains nothing",
+                      .where = fmt::format("{} beside --evaluate-only", option),
+                      .found = found,
+                      .expected = fmt::format("no {}", option),
+                      .next = "leave one of them out"});
+  };
+  refuse(!line.resume.empty(), "--resume", line.resume);
+  refuse(line.checkpoint_every != 0, "--checkpoint-every", std::to_string(line.checkpoint_every));
+  refuse(line.runs != 1, "--runs", std::to_string(line.runs));
+  if (!line.initial_weights.empty()) return;
+  throw InputError({.what = "there are no weights to evaluate",
+                    .where = "--evaluate-only",
+                    .found = "no --initial-weights on the command line",
+                    .expected = "a .safetensors file with the weights of the model",
+                    .next = "name it, --initial-weights RUN/weights.safetensors say"});
+}
+
 }  // namespace
 
 void add_train_options(CLI::App& app, TrainArguments& arguments) {
@@ -104,26 +143,32 @@ void resolve(TrainArguments& arguments) {
   if (options.resume) options.out = arguments.resume;
 }
 
-std::filesystem::path stored_option_file(int argc, const char* const* argv) {
+CommandLine read_command_line(int argc, const char* const* argv) {
+  CommandLine line;
   CLI::App scan;
   scan.set_help_flag();
   scan.allow_extras();
-  std::string resume;
-  std::string other;
-  scan.add_option("--resume", resume);
-  scan.add_option("--out", other);
-  scan.add_option("--config", other);
-  scan.parse(argc, argv);
-  if (resume.empty()) return {};
-  if (!other.empty()) {
-    throw InputError({.what = "--resume takes the folder and the options from the run",
-                      .where = "--out or --config beside --resume",
-                      .found = other,
-                      .expected = "neither of them",
-                      .next = "leave it out"});
+  scan.add_option("--resume", line.resume);
+  scan.add_option("--out", line.out);
+  scan.add_option("--config", line.config);
+  scan.add_option("--initial-weights", line.initial_weights);
+  scan.add_option("--checkpoint-every", line.checkpoint_every);
+  scan.add_option("--runs", line.runs);
+  scan.add_flag("--evaluate-only", line.evaluate_only);
+  try {
+    scan.parse(argc, argv);
+  } catch (const CLI::ParseError&) {
+    return {};
   }
-  train::stored_options(resume);  // says what is wrong where there is no run
-  return std::filesystem::path(resume) / "config.toml";
+  if (line.evaluate_only) check_evaluation(line);
+  if (!line.resume.empty()) check_resumption(line);
+  return line;
+}
+
+std::filesystem::path stored_option_file(const CommandLine& line) {
+  if (line.resume.empty()) return {};
+  train::stored_options(line.resume);  // says what is wrong where there is no run
+  return std::filesystem::path(line.resume) / "config.toml";
 }
 
 }  // namespace halo::apps

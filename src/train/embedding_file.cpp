@@ -27,10 +27,9 @@ void check_shape(const datasets::NpyHeader& header, const std::filesystem::path&
 
 }  // namespace
 
-Buffer<float> read_embedding(const mpi::Communicator& communicator, const std::filesystem::path& file,
-                             const dist::LocalPartition& partition, std::int64_t cols) {
+void read_embedding(const mpi::Communicator& communicator, const std::filesystem::path& file,
+                    const dist::LocalPartition& partition, std::int64_t cols, std::span<float> rows) {
   const std::vector<NodeId>& ids = partition.graph.original_id;
-  Buffer<float> rows(partition.graph.owned * cols);
   communicator.agree([&] {
     const datasets::NpyHeader header = datasets::read_npy_header(file);
     check_shape(header, file, partition.manifest.num_nodes, cols);
@@ -51,7 +50,6 @@ Buffer<float> read_embedding(const mpi::Communicator& communicator, const std::f
       }
     }
   });
-  return rows;
 }
 
 }  // namespace halo::train

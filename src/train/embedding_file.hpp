@@ -1,8 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <span>
 
-#include "halo/base/buffer.hpp"
 #include "halo/dist/load_partition.hpp"
 #include "halo/mpi/communicator.hpp"
 
@@ -14,7 +15,7 @@ inline constexpr const char* kEmbeddingFile = "embedding.npy";
 
 /// Collective. Reads the rows of this rank's nodes, [owned x cols], piece by piece. InputError, the same on
 /// every rank, on a file that is not there or of another shape.
-Buffer<float> read_embedding(const mpi::Communicator& communicator, const std::filesystem::path& file,
-                             const dist::LocalPartition& partition, std::int64_t cols);
+void read_embedding(const mpi::Communicator& communicator, const std::filesystem::path& file,
+                    const dist::LocalPartition& partition, std::int64_t cols, std::span<float> rows);
 
 }  // namespace halo::train

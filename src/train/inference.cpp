@@ -7,14 +7,13 @@
 #include <memory>
 #include <string>
 
-#include "embedding_file.hpp"
 #include "epoch_record.hpp"
 #include "halo/base/error.hpp"
 #include "halo/datasets/npy.hpp"
 #include "halo/datasets/staged_folder.hpp"
 #include "halo/nn/passes.hpp"
 #include "halo/train/row_output.hpp"
-#include "halo/train/weights.hpp"
+#include "model_files.hpp"
 #include "predictions.hpp"
 #include "session.hpp"
 
@@ -112,13 +111,16 @@ class Inference {
         options_(options),
         model_options_(model_options),
         session_(communicator, without_training(model_options), Purpose::kInference),
-        parameters_(at(session_.model().parameter_count())) {
+        parameters_(at(session_.model().parameter_count())),
+        embedding_(session_.partition().graph.owned * model_options.model.embedding) {
     communicator_.agree([&] {
       check_layers(options_, session_.model());
       check_task(options_, session_.partition().manifest.task);
     });
-    load_weights(communicator_, options_.weights, session_.model(), parameters_);
-    if (model_options.model.embedding > 0) load_embedding(model_options.model.embedding);
+    const std::int64_t cols = model_options.model.embedding;
+    load_model(session_, options_.weights, parameters_, cols, embedding_.span());
+    embedding_rows_.values = {embedding_.data(), session_.partition().graph.owned, cols};
+    session_.executor().set_embedding(embedding_rows_);
   }
 
   nlohmann::ordered_json go() {
@@ -128,14 +130,6 @@ class Inference {
   }
 
  private:
-  void load_embedding(std::int64_t cols) {
-    const dist::LocalPartition& partition = session_.partition();
-    embedding_ =
-        read_embedding(communicator_, options_.weights.parent_path() / kEmbeddingFile, partition, cols);
-    embedding_rows_.values = {embedding_.data(), partition.graph.owned, cols};
-    session_.executor().set_embedding(embedding_rows_);
-  }
-
   void write(const nlohmann::ordered_json& scores) {
     ResultFolder folder(communicator_, options_.out);
     nn::Executor<float>& executor = session_.executor();
@@ -160,11 +154,6 @@ class Inference {
                            rows);
   }
 
-  nn::EmbeddingRows<float> embedding() {
-    const std::int64_t rows = session_.partition().graph.owned;
-    return {.values = {embedding_.data(), rows, model_options_.model.embedding}, .gradient = {}};
-  }
-
   /// Runs the program up to that layer alone, with buffers of its own.
   void write_embeddings(const ResultFolder& folder, int layer) {
     const dist::LocalPartition& partition = session_.partition();
@@ -183,7 +172,6 @@ class Inference {
     nn::Executor<float> executor(partition.graph, features, std::move(none),
                                  {.train = schedule, .evaluation = schedule}, exchange, session_.threads());
     executor.set_embedding(embedding_rows_);
-    executor.set_embedding(embedding());
     executor.fold_constants();
     executor.evaluate(parameters_);
     write_rows(folder / fmt::format("embeddings_{}.npy", layer), executor.logits());

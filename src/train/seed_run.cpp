@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "embedding_file.hpp"
 #include "halo/base/cpu.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
 #include "halo/base/timer.hpp"
 #include "halo/train/gradient_clipping.hpp"
-#include "halo/train/row_output.hpp"
-#include "halo/train/weights.hpp"
+#include "model_files.hpp"
 #include "predictions.hpp"
 #include "stop_signals.hpp"
 
@@ -41,7 +39,11 @@ TrainOutcome SeedRun::go() {
   if (options_.resume) {
     resume();
   } else {
+    load_initial(options_.initial_weights);
     open_folder(0);
+    if (!options_.initial_weights.empty() && !options_.out.empty()) {
+      keep_initial_model(session_, options_.out, state_.parameters, state_.embedding.rows().values);
+    }
   }
   session_.executor().set_embedding(state_.embedding.rows());
   progress_.begin(state_.epoch);
@@ -54,6 +56,12 @@ TrainOutcome SeedRun::go() {
   }
   progress_.finish();
   return finish();
+}
+
+void SeedRun::load_initial(const std::filesystem::path& weights) {
+  if (weights.empty()) return;
+  load_model(session_, weights, state_.parameters, options_.model.embedding, state_.embedding.values());
+  if (session_.leads()) spdlog::info("starting from the weights in {}", weights.string());
 }
 
 bool SeedRun::over() const {
@@ -141,23 +149,13 @@ TrainOutcome SeedRun::finish() {
   const mpi::Communicator& communicator = session_.communicator();
   nlohmann::json summary = summarise(chosen_epoch, chosen);
   if (!options_.out.empty()) {
-    communicator.agree([&] {
-      if (!session_.leads()) return;
-      write_weights_file(options_.out / "weights.safetensors", session_.model(), state_.parameters);
-    });
+    write_model(session_, options_.out, state_.parameters, state_.embedding.rows().values);
     write_predictions(session_, options_.out / "predictions.npy");
-    if (!state_.embedding.empty()) write_embedding();
     communicator.agree([&] {  // last: a run folder with a summary is complete
       if (session_.leads()) write_summary(options_.out, summary);
     });
   }
   return {.stopped_by_signal = false, .epoch = state_.epoch, .summary = std::move(summary)};
-}
-
-void SeedRun::write_embedding() {
-  const dist::LocalPartition& partition = session_.partition();
-  write_node_rows<float>(session_.communicator(), options_.out / kEmbeddingFile, partition.manifest.num_nodes,
-                         partition.graph.original_id, state_.embedding.rows().values);
 }
 
 /// As rank 0 has measured it; the same on every rank.

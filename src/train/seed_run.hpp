@@ -29,6 +29,8 @@ class SeedRun {
 
  private:
   void resume();
+  /// The state before the first epoch: the seed's, or given weights in place of it.
+  void load_initial(const std::filesystem::path& weights);
   void open_folder(std::int64_t metrics_bytes);
   CheckpointArrays take_state(const nlohmann::json& state);
   void check_belongs(const nlohmann::json& state) const;
@@ -47,7 +49,6 @@ class SeedRun {
   void write_due_checkpoint();
   TrainOutcome stop();
   TrainOutcome finish();
-  void write_embedding();
   nlohmann::json summarise(std::int64_t chosen_epoch, const Scoring& chosen) const;
 
   Session& session_;

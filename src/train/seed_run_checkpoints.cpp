@@ -4,6 +4,7 @@
 
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
+#include "model_files.hpp"
 #include "seed_run.hpp"
 
 namespace halo::train {
@@ -46,6 +47,7 @@ void SeedRun::resume() {
   if (state.is_null()) {
     // A damaged checkpoint may have been read in part.
     state_ = TrainingState(session_.model(), session_.partition().graph, options_);
+    load_initial(initial_weights_of(communicator, options_.out, options_.initial_weights));
     if (session_.leads()) {
       spdlog::warn("{} has no usable checkpoint: starting from the beginning", options_.out.string());
     }

@@ -6,6 +6,7 @@
 
 #include "halo/base/log.hpp"
 #include "halo/train/run_folder.hpp"
+#include "model_files.hpp"
 #include "resume.hpp"
 #include "seed_run.hpp"
 
@@ -65,6 +66,15 @@ void open_folder(const Session& session, const TrainOptions& options, const Opti
   });
 }
 
+/// Refuses bad initial weights before there is a folder.
+void check_initial_weights(const Session& session, const TrainOptions& options) {
+  if (options.initial_weights.empty() || options.resume) return;
+  std::vector<float> parameters(at(session.model().parameter_count()));
+  const std::int64_t cols = options.model.embedding;
+  Buffer<float> embedding(session.partition().graph.owned * cols);
+  load_model(session, options.initial_weights, parameters, cols, embedding.span());
+}
+
 /// When several runs are resumed, the seed's may be finished, begun or not begun.
 TrainOutcome train_or_continue(Session& session, OfSeed of, const TrainReport& report) {
   if (of.options.resume) {
@@ -96,10 +106,17 @@ nlohmann::json summarise_seeds(const std::vector<nlohmann::json>& summaries) {
 
 TrainOutcome train_several(Session& session, const TrainOptions& options, const OptionRecord& record,
                            const TrainReport& report) {
+  check_initial_weights(session, options);
   open_folder(session, options, record);
+  fs::path initial_weights = options.initial_weights;
+  if (options.resume) {  // the first seed keeps them for those that have not begun
+    const fs::path first = of_seed(options, record, options.seed).options.out;
+    initial_weights = initial_weights_of(session.communicator(), first, initial_weights);
+  }
   std::vector<nlohmann::json> summaries;
   for (std::int64_t k = 0; k < options.runs; ++k) {
-    const OfSeed of = of_seed(options, record, options.seed + static_cast<std::uint64_t>(k));
+    OfSeed of = of_seed(options, record, options.seed + static_cast<std::uint64_t>(k));
+    of.options.initial_weights = initial_weights;
     if (session.leads()) spdlog::info("run {} of {}: seed {}", k + 1, options.runs, of.options.seed);
     TrainOutcome outcome = train_or_continue(session, of, report);
     if (outcome.stopped_by_signal) return outcome;

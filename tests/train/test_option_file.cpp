@@ -73,7 +73,7 @@ TEST_CASE("every option that a file may hold is in the record with its type") {
   CHECK(json["nesterov"] == false);
   CHECK(json["no_root_weight"] == true);
   CHECK(json["hits_k"] == nlohmann::json({10, 20, 50, 100}));
-  for (const char* key : {"config", "resume", "help", "version"}) CHECK(!json.contains(key));
+  for (const char* key : {"config", "resume", "evaluate_only", "help", "version"}) CHECK(!json.contains(key));
 }
 
 TEST_CASE("the command line overrides the file, in both directions of a flag") {
@@ -191,7 +191,8 @@ TEST_CASE("every option of the run and the task ends in its own field") {
                            "7",          "--patience",
                            "8",          "--select",
                            "val_metric", "--seed",
-                           "9",          "--runs",
+                           "9",          "--initial-weights",
+                           "w.file",     "--runs",
                            "11",         "--weight-decay-on",
                            "first",      "--class-weights",
                            "balanced",   "--label-smoothing",
@@ -214,6 +215,7 @@ TEST_CASE("every option of the run and the task ends in its own field") {
   CHECK(train.patience == 8);
   CHECK(train.select == halo::train::Selection::kMetric);
   CHECK(train.seed == 9);
+  CHECK(train.initial_weights == "w.file");
   CHECK(train.runs == 11);
   CHECK(train.decay_first_layer_only);
   CHECK(train.task.class_weights == "balanced");

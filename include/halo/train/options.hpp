@@ -20,9 +20,11 @@ Selection parse_selection(const std::string& text);
 
 /// Everything that decides what a run computes and where it goes.
 struct TrainOptions {
-  std::filesystem::path partition{};  ///< partitioned dataset
-  std::filesystem::path out{};        ///< run folder; empty: write nothing
-  bool resume = false;                ///< continue the run in `out`
+  std::filesystem::path partition{};        ///< partitioned dataset
+  std::filesystem::path out{};              ///< run folder; empty: write nothing
+  bool resume = false;                      ///< continue the run in `out`
+  std::filesystem::path initial_weights{};  ///< .safetensors file to begin with (learnt rows of nodes are in
+                                            ///< embedding.npy beside it); empty: as the seed draws them
   nn::ModelOptions model{};
   TaskOptions task{};
   optim::OptimizerOptions optimizer{};

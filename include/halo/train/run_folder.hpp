@@ -12,8 +12,8 @@
 namespace halo::train {
 
 // A run folder holds config.toml and config.json (the options, from its first moment on), metrics.jsonl (a
-// line per epoch), checkpoints/, weights.safetensors, predictions.npy and, last, summary.json: with it the
-// run is finished. For rank 0 alone.
+// line per epoch), checkpoints/, initial/ (the weights of --initial-weights), weights.safetensors,
+// predictions.npy and, last, summary.json: with it the run is finished. For rank 0 alone.
 
 /// InputError if a new run cannot go to `path`; touches nothing.
 void check_run_path(const std::filesystem::path& path);
