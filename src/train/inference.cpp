@@ -158,11 +158,8 @@ class Inference {
   void write_embeddings(const ResultFolder& folder, int layer) {
     const dist::LocalPartition& partition = session_.partition();
     const nn::ValueId output = session_.model().layer_outputs[at(layer - 1)];
-    const nn::Schedule schedule = nn::make_schedule(nn::inference_program(session_.model(), output),
-                                                    {.owned = partition.graph.owned,
-                                                     .halo_in = partition.graph.in.halo,
-                                                     .halo_out = partition.graph.out().halo,
-                                                     .symmetric = partition.graph.symmetric});
+    const nn::Schedule schedule =
+        nn::make_schedule(nn::inference_program(session_.model(), output), nn::count_rows(partition.graph));
     DistExchange exchange(communicator_, partition, model_options_.transport, nn::widest_gather(schedule),
                           session_.threads());
     const MatrixView<const float> features(partition.features.data(), partition.graph.owned,

@@ -41,6 +41,7 @@ struct RowCounts {
   bool symmetric = true;  ///< one halo serves both directions
   std::int64_t tile = 0;  ///< rows of the largest tile
 };
+RowCounts count_rows(const graph::LocalGraph& graph);
 
 /// A program made ready to run: constants folded out, the rest cut into stages, every value placed by
 /// liveness. Known before anything is allocated.

@@ -146,19 +146,20 @@ std::int64_t widest_gather(const Schedule& schedule) {
   return cols;
 }
 
+RowCounts count_rows(const graph::LocalGraph& graph) {
+  std::int64_t largest = 0;
+  for (const graph::Tile& tile : graph.tiles) largest = std::max(largest, tile.rows.size());
+  return {.owned = graph.owned,
+          .halo_in = graph.in.halo,
+          .halo_out = graph.out().halo,
+          .symmetric = graph.symmetric,
+          .tile = largest};
+}
+
 Schedules make_schedules(const Program& model, Graphs graphs) {
-  const auto rows_of = [](const graph::LocalGraph& graph) -> RowCounts {
-    std::int64_t largest = 0;
-    for (const graph::Tile& tile : graph.tiles) largest = std::max(largest, tile.rows.size());
-    return {.owned = graph.owned,
-            .halo_in = graph.in.halo,
-            .halo_out = graph.out().halo,
-            .symmetric = graph.symmetric,
-            .tile = largest};
-  };
   const bool one = &graphs.train == &graphs.evaluation;
-  return {.train = make_schedule(train_program(model), rows_of(graphs.train), one ? "" : "train: "),
-          .evaluation = make_schedule(evaluation_program(model), rows_of(graphs.evaluation))};
+  return {.train = make_schedule(train_program(model), count_rows(graphs.train), one ? "" : "train: "),
+          .evaluation = make_schedule(evaluation_program(model), count_rows(graphs.evaluation))};
 }
 
 std::string to_text(const Schedule& schedule) {
