@@ -42,23 +42,25 @@ void attention_scores_gradient(MatrixView<const Real> zts, MatrixView<const Real
 }
 
 template <typename Real>
-void attention_normaliser(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<Real> log_sum) {
-  assert(valid(in, zts.cols - 2 * in.heads) && log_sum.cols == in.heads);
-  loops<Real>().normaliser(in, zts, log_sum);
+void attention_normaliser(const Attention<Real>& in, MatrixView<const Real> zts,
+                          MatrixView<Real> normaliser) {
+  assert(valid(in, zts.cols - 2 * in.heads) && normaliser.cols == 2 * in.heads);
+  loops<Real>().normaliser(in, zts, normaliser);
 }
 
 template <typename Real>
-void attention_sum(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<const Real> log_sum,
+void attention_sum(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<const Real> normaliser,
                    MatrixView<Real> y) {
-  assert(valid(in, y.cols) && zts.cols == y.cols + 2 * in.heads && log_sum.cols == in.heads);
-  loops<Real>().sum(in, zts, log_sum, y);
+  assert(valid(in, y.cols) && zts.cols == y.cols + 2 * in.heads && normaliser.cols == 2 * in.heads);
+  loops<Real>().sum(in, zts, normaliser, y);
 }
 
 template <typename Real>
 void attention_pack(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> zts,
-                    MatrixView<const Real> log_sum, std::int64_t heads, MatrixView<Real> pack) {
+                    MatrixView<const Real> normaliser, std::int64_t heads, MatrixView<Real> pack) {
   assert(pack.cols == dy.cols + 3 * heads && y.cols == dy.cols && zts.cols == dy.cols + 2 * heads);
-  loops<Real>().pack(dy, y, zts, log_sum, heads, pack);
+  assert(normaliser.cols == 2 * heads);
+  loops<Real>().pack(dy, y, zts, normaliser, heads, pack);
 }
 
 template <typename Real>
@@ -77,23 +79,25 @@ void attention_target_gradient(const Attention<Real>& in, MatrixView<const Real>
 
 template <typename Real>
 void attention_v2_normaliser(const Attention<Real>& in, std::span<const Real> att, MatrixView<const Real> l,
-                             MatrixView<const Real> r, MatrixView<Real> log_sum) {
-  assert(valid(in, l.cols) && l.cols == r.cols && has(att.size(), l.cols) && log_sum.cols == in.heads);
-  loops<Real>().v2_normaliser(in, att.data(), l, r, log_sum);
+                             MatrixView<const Real> r, MatrixView<Real> normaliser) {
+  assert(valid(in, l.cols) && l.cols == r.cols && has(att.size(), l.cols) && normaliser.cols == 2 * in.heads);
+  loops<Real>().v2_normaliser(in, att.data(), l, r, normaliser);
 }
 
 template <typename Real>
 void attention_v2_sum(const Attention<Real>& in, std::span<const Real> att, MatrixView<const Real> l,
-                      MatrixView<const Real> r, MatrixView<const Real> log_sum, MatrixView<Real> y) {
+                      MatrixView<const Real> r, MatrixView<const Real> normaliser, MatrixView<Real> y) {
   assert(valid(in, l.cols) && l.cols == r.cols && has(att.size(), l.cols) && y.cols == l.cols);
-  loops<Real>().v2_sum(in, att.data(), l, r, log_sum, y);
+  assert(normaliser.cols == 2 * in.heads);
+  loops<Real>().v2_sum(in, att.data(), l, r, normaliser, y);
 }
 
 template <typename Real>
 void attention_v2_pack(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> r,
-                       MatrixView<const Real> log_sum, std::int64_t heads, MatrixView<Real> pack) {
+                       MatrixView<const Real> normaliser, std::int64_t heads, MatrixView<Real> pack) {
   assert(pack.cols == 2 * dy.cols + 2 * heads && y.cols == dy.cols && r.cols == dy.cols);
-  loops<Real>().v2_pack(dy, y, r, log_sum, heads, pack);
+  assert(normaliser.cols == 2 * heads);
+  loops<Real>().v2_pack(dy, y, r, normaliser, heads, pack);
 }
 
 template <typename Real>

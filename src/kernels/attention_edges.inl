@@ -1,4 +1,4 @@
-// What all attention passes are made of: exp, sums over channels, blocks of edges, coefficients. Written
+// What all attention passes are made of: exp, sums over channels, blocks of edges, normalisers. Written
 // plainly; the compiler vectorises for the instructions that HALO_TARGET (a function attribute) allows. Each
 // instruction set includes this file once, inside an unnamed namespace, so that no code made for one CPU can
 // be linked into the path of another.
@@ -218,6 +218,17 @@ HALO_INLINE void add_rows(const Rows<Real>& x, const LocalId* ids, int size, std
   }
 }
 
+// to_h = factor_h from_h for every head of `cols` channels; may be the same row.
+template <typename Real>
+HALO_INLINE void scale_heads(const Real* from, const Real* factors, std::int64_t heads, std::int64_t cols,
+                             Real* to) {
+  for (std::int64_t h = 0; h < heads; ++h) {
+    const Real factor = factors[h];
+#pragma omp simd
+    for (std::int64_t c = h * cols; c < (h + 1) * cols; ++c) to[c] = factor * from[c];
+  }
+}
+
 // What dropout multiplies coefficients by: 0, or 1 / (1 - p). The same from both ends of an edge.
 template <typename Real>
 class DropFactors {
@@ -250,11 +261,11 @@ class DropFactors {
   bool on_;
 };
 
-// L_i: a running maximum, and the sum of exp relative to it, rescaled when it rises.
+// [M_i | q_i]: a running maximum, and the sum of exp relative to it, rescaled when it rises.
 template <typename Real>
-class LogSum {
+class RunningNormaliser {
  public:
-  HALO_INLINE explicit LogSum(std::int64_t heads) : heads_(heads) {
+  HALO_INLINE explicit RunningNormaliser(std::int64_t heads) : heads_(heads) {
     std::fill_n(largest_, heads, -std::numeric_limits<Real>::infinity());
     std::fill_n(sum_, heads, Real{0});
   }
@@ -268,8 +279,10 @@ class LogSum {
     for (h = 0; h + kLanes <= heads_; h += kLanes) add_up<Lanes<Real>>(scores, edges, h, rescale);
     for (; h < heads_; ++h) add_up<Real>(scores, edges, h, rescale);
   }
-  HALO_INLINE void result(Real* log_sum) const {
-    for (std::int64_t h = 0; h < heads_; ++h) log_sum[h] = largest_[h] + std::log(sum_[h]);
+  HALO_INLINE void result(Real* normaliser) const {
+    Real* const scale = std::copy_n(largest_, heads_, normaliser);
+#pragma omp simd
+    for (std::int64_t h = 0; h < heads_; ++h) scale[h] = Real{1} / sum_[h];
   }
 
  private:

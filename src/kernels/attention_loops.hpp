@@ -16,14 +16,14 @@ struct AttentionLoops {
   void (*scores)(In z, const Real* att_src, const Real* att_dst, std::int64_t heads, Out zts);
   void (*scores_gradient)(In zts, In dzts, const Real* att_src, const Real* att_dst, std::int64_t heads,
                           Out dz, Real* d_att_src, Real* d_att_dst);
-  void (*normaliser)(const Pass& in, In zts, Out log_sum);
-  void (*sum)(const Pass& in, In zts, In log_sum, Out y);
-  void (*pack)(In dy, In y, In zts, In log_sum, std::int64_t heads, Out pack);
+  void (*normaliser)(const Pass& in, In zts, Out normaliser);
+  void (*sum)(const Pass& in, In zts, In normaliser, Out y);
+  void (*pack)(In dy, In y, In zts, In normaliser, std::int64_t heads, Out pack);
   void (*source_gradient)(const Pass& out, In pack, In zts, Out dzts);
   void (*target_gradient)(const Pass& in, In zts, In pack, Out dzts);
-  void (*v2_normaliser)(const Pass& in, const Real* att, In l, In r, Out log_sum);
-  void (*v2_sum)(const Pass& in, const Real* att, In l, In r, In log_sum, Out y);
-  void (*v2_pack)(In dy, In y, In r, In log_sum, std::int64_t heads, Out pack);
+  void (*v2_normaliser)(const Pass& in, const Real* att, In l, In r, Out normaliser);
+  void (*v2_sum)(const Pass& in, const Real* att, In l, In r, In normaliser, Out y);
+  void (*v2_pack)(In dy, In y, In r, In normaliser, std::int64_t heads, Out pack);
   void (*v2_source_gradient)(const Pass& out, const Real* att, In pack, In l, Out dl);
   void (*v2_target_gradient)(const Pass& in, const Real* att, In l, In pack, Out dr, Real* d_att);
 };

@@ -103,74 +103,79 @@ struct V2Scores {
 };
 
 template <typename Real, class Scores>
-HALO_INLINE void normaliser_pass(const Attention<Real>& in, const Scores& scores, MatrixView<Real> log_sum) {
+HALO_INLINE void normaliser_pass(const Attention<Real>& in, const Scores& scores,
+                                 MatrixView<Real> normaliser) {
   alignas(64) Real score[static_cast<std::size_t>(kBlockScores)];
   EdgeBlock block;
   for (std::int64_t i = in.rows.begin; i < in.rows.end; ++i) {
-    LogSum<Real> sum(in.heads);
+    RunningNormaliser<Real> running(in.heads);
     RowEdges<Real, true> edges(in, i);
     bool any = false;
     for (; edges.next(block); any = true) {
       scores.fill(block, score);
-      sum.add(score, block.size);
+      running.add(score, block.size);
     }
     if (any) {
-      sum.result(log_sum.row(i));
+      running.result(normaliser.row(i));
     } else {
-      std::fill_n(log_sum.row(i), in.heads, Real{0});
+      std::fill_n(normaliser.row(i), normaliser.cols, Real{0});
     }
   }
 }
 
-// a_ij,h = exp(e_ij,h - L_i,h) of a block.
+// exp(e_ij,h - M_i,h) of a block.
 template <typename Real, class Scores>
-HALO_INLINE void fill_coefficients(const Scores& scores, const Rows<Real>& log_sum, const EdgeBlock& block,
-                                   std::int64_t heads, Real* a) {
-  scores.fill(block, a);
+HALO_INLINE void fill_exps(const Scores& scores, const Rows<Real>& largest, const EdgeBlock& block,
+                           std::int64_t heads, Real* exps) {
+  scores.fill(block, exps);
   for (int e = 0; e < block.size; ++e) {
-    const Real* const of_target = log_sum.of(block.target[e]);
-    Real* const of_edge = a + e * heads;
+    const Real* const of_target = largest.of(block.target[e]);
+    Real* const of_edge = exps + e * heads;
 #pragma omp simd
     for (std::int64_t h = 0; h < heads; ++h) of_edge[h] -= of_target[h];
   }
-  exp_all(a, block.size * heads);
+  exp_all(exps, block.size * heads);
 }
 
 template <typename Real, class Scores>
 HALO_INLINE void sum_pass(const Attention<Real>& in, const Scores& scores, const Rows<Real>& values,
-                          const Rows<Real>& log_sum, MatrixView<Real> y) {
-  alignas(64) Real a[static_cast<std::size_t>(kBlockScores)];
+                          MatrixView<const Real> normaliser, MatrixView<Real> y) {
+  alignas(64) Real exps[static_cast<std::size_t>(kBlockScores)];
   alignas(64) Real factors[static_cast<std::size_t>(kBlockScores)];
+  const Rows<Real> largest(normaliser, 0);
   const DropFactors<Real> drop(in);
+  const std::int64_t cols = y.cols / in.heads;
   EdgeBlock block;
   for (std::int64_t i = in.rows.begin; i < in.rows.end; ++i) {
     std::fill_n(y.row(i), y.cols, Real{0});
     RowEdges<Real, true> edges(in, i);
     while (edges.next(block)) {
       prefetch_rows(values, block.source, block.size, y.cols);
-      fill_coefficients(scores, log_sum, block, in.heads, a);
+      fill_exps(scores, largest, block, in.heads, exps);
       if (drop.on()) {
         drop.fill(block, in.heads, factors);
 #pragma omp simd
-        for (std::int64_t k = 0; k < block.size * in.heads; ++k) a[k] *= factors[k];
+        for (std::int64_t k = 0; k < block.size * in.heads; ++k) exps[k] *= factors[k];
       }
-      add_rows(values, block.source, block.size, in.heads, y.cols / in.heads, a, y.row(i));
+      add_rows(values, block.source, block.size, in.heads, cols, exps, y.row(i));
     }
+    scale_heads(y.row(i), normaliser.row(i) + in.heads, in.heads, cols, y.row(i));
   }
 }
 
-// Coefficients and gradients of the scores of a block: the same from both ends of an edge.
+// What a block's edges carry back, the same from both ends of an edge. Gradients come in times q_i, as the
+// pack holds them, so that exp(e_ij,h - M_i,h) stands for a_ij,h.
 template <typename Real>
 struct EdgeGradients {
-  alignas(64) Real weighted[static_cast<std::size_t>(kBlockScores)];  ///< w_ij,h a_ij,h
+  alignas(64) Real weighted[static_cast<std::size_t>(kBlockScores)];  ///< w_ij,h exp(e_ij,h - M_i,h)
   alignas(64) Real score[static_cast<std::size_t>(kBlockScores)];     ///< g_ij,h
 
   template <class Scores>
-  HALO_INLINE void fill(const Scores& scores, const Rows<Real>& dy, const Rows<Real>& log_sum,
+  HALO_INLINE void fill(const Scores& scores, const Rows<Real>& dy, const Rows<Real>& largest,
                         const Rows<Real>& d, const Rows<Real>& values, const DropFactors<Real>& drop,
                         const EdgeBlock& block, std::int64_t heads, std::int64_t cols) {
     alignas(64) Real factors[static_cast<std::size_t>(kBlockScores)];
-    fill_coefficients(scores, log_sum, block, heads, weighted);
+    fill_exps(scores, largest, block, heads, weighted);
     for (int e = 0; e < block.size; ++e) {
       const Real* const of_target = dy.of(block.target[e]);
       const Real* const of_source = values.of(block.source[e]);
@@ -196,16 +201,16 @@ struct EdgeGradients {
 
 template <typename Real>
 HALO_TARGET void normaliser_loop(const Attention<Real>& in, MatrixView<const Real> zts,
-                                 MatrixView<Real> log_sum) {
+                                 MatrixView<Real> normaliser) {
   const std::int64_t width = zts.cols - 2 * in.heads;
-  normaliser_pass(in, GatScores<Real>{{zts, width + in.heads}, {zts, width}, in.heads, in.slope}, log_sum);
+  normaliser_pass(in, GatScores<Real>{{zts, width + in.heads}, {zts, width}, in.heads, in.slope}, normaliser);
 }
 
 template <typename Real>
 HALO_TARGET void sum_loop(const Attention<Real>& in, MatrixView<const Real> zts,
-                          MatrixView<const Real> log_sum, MatrixView<Real> y) {
+                          MatrixView<const Real> normaliser, MatrixView<Real> y) {
   const GatScores<Real> scores = {{zts, y.cols + in.heads}, {zts, y.cols}, in.heads, in.slope};
-  sum_pass(in, scores, Rows<Real>(zts, 0), Rows<Real>(log_sum, 0), y);
+  sum_pass(in, scores, Rows<Real>(zts, 0), normaliser, y);
 }
 
 // Both backward passes of GAT. As the source: dz_j, dt_j. As the target: ds_i.
@@ -214,7 +219,7 @@ HALO_INLINE void gat_gradient_pass(const Attention<Real>& pass, MatrixView<const
                                    MatrixView<const Real> zts, MatrixView<Real> dzts) {
   const std::int64_t heads = pass.heads;
   const std::int64_t width = zts.cols - 2 * heads;
-  const Rows<Real> dy(pack, 0), log_sum(pack, width), d(pack, width + 2 * heads), z(zts, 0);
+  const Rows<Real> dy(pack, 0), largest(pack, width), d(pack, width + 2 * heads), z(zts, 0);
   const GatScores<Real> scores = {{pack, width + heads}, {zts, width}, heads, pass.slope};
   const DropFactors<Real> drop(pass);
   EdgeGradients<Real> gradients;
@@ -226,7 +231,7 @@ HALO_INLINE void gat_gradient_pass(const Attention<Real>& pass, MatrixView<const
     RowEdges<Real, kRowIsTarget> edges(pass, row);
     while (edges.next(block)) {
       prefetch_rows(kRowIsTarget ? z : dy, kRowIsTarget ? block.source : block.target, block.size, width);
-      gradients.fill(scores, dy, log_sum, d, z, drop, block, heads, width / heads);
+      gradients.fill(scores, dy, largest, d, z, drop, block, heads, width / heads);
       scores.add_gradients(block, gradients.score, sums);
       if constexpr (!kRowIsTarget)
         add_rows(dy, block.target, block.size, heads, width / heads, gradients.weighted, dz);
@@ -247,16 +252,17 @@ HALO_TARGET void target_gradient_loop(const Attention<Real>& in, MatrixView<cons
 
 template <typename Real>
 HALO_TARGET void v2_normaliser_loop(const Attention<Real>& in, const Real* att, MatrixView<const Real> l,
-                                    MatrixView<const Real> r, MatrixView<Real> log_sum) {
+                                    MatrixView<const Real> r, MatrixView<Real> normaliser) {
   const V2Scores<Real> scores = {att, {r, 0}, {l, 0}, in.heads, l.cols / in.heads, in.slope};
-  normaliser_pass(in, scores, log_sum);
+  normaliser_pass(in, scores, normaliser);
 }
 
 template <typename Real>
 HALO_TARGET void v2_sum_loop(const Attention<Real>& in, const Real* att, MatrixView<const Real> l,
-                             MatrixView<const Real> r, MatrixView<const Real> log_sum, MatrixView<Real> y) {
+                             MatrixView<const Real> r, MatrixView<const Real> normaliser,
+                             MatrixView<Real> y) {
   const V2Scores<Real> scores = {att, {r, 0}, {l, 0}, in.heads, l.cols / in.heads, in.slope};
-  sum_pass(in, scores, Rows<Real>(l, 0), Rows<Real>(log_sum, 0), y);
+  sum_pass(in, scores, Rows<Real>(l, 0), normaliser, y);
 }
 
 // Both backward passes of GATv2. As the source: dl_j. As the target: dr_i, d_att.
@@ -265,7 +271,7 @@ HALO_INLINE void v2_gradient_pass(const Attention<Real>& pass, const Real* att, 
                                   MatrixView<const Real> l, MatrixView<Real> dx, Real* d_att) {
   const std::int64_t heads = pass.heads;
   const std::int64_t width = l.cols;
-  const Rows<Real> dy(pack, 0), log_sum(pack, 2 * width), d(pack, 2 * width + heads), values(l, 0);
+  const Rows<Real> dy(pack, 0), largest(pack, 2 * width), d(pack, 2 * width + heads), values(l, 0);
   const V2Scores<Real> scores = {att, {pack, width}, values, heads, width / heads, pass.slope};
   const DropFactors<Real> drop(pass);
   EdgeGradients<Real> gradients;
@@ -276,7 +282,7 @@ HALO_INLINE void v2_gradient_pass(const Attention<Real>& pass, const Real* att, 
     while (edges.next(block)) {
       prefetch_rows(kRowIsTarget ? values : dy, kRowIsTarget ? block.source : block.target, block.size,
                     kRowIsTarget ? width : 2 * width);
-      gradients.fill(scores, dy, log_sum, d, values, drop, block, heads, width / heads);
+      gradients.fill(scores, dy, largest, d, values, drop, block, heads, width / heads);
       scores.add_gradients(block, gradients.score, dx.row(row), kRowIsTarget ? d_att : nullptr);
       if constexpr (!kRowIsTarget)
         add_rows(dy, block.target, block.size, heads, width / heads, gradients.weighted, dx.row(row));

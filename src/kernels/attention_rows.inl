@@ -37,33 +37,37 @@ HALO_TARGET void scores_gradient_loop(MatrixView<const Real> zts, MatrixView<con
   }
 }
 
-// D_i,h = <dy_i,h, y_i,h>
+// q dy, and q D = <q dy, y> by head: summed as the passes sum q dy times a neighbour's row, so that the two
+// cancel to 0 where one coefficient is 1 and y is that row.
 template <typename Real>
-HALO_INLINE void fill_products(const Real* dy, const Real* y, std::int64_t heads, std::int64_t cols,
-                               Real* d) {
-  for (std::int64_t h = 0; h < heads; ++h) d[h] = dot(dy + h * cols, y + h * cols, cols);
+HALO_INLINE void fill_scaled(const Real* dy, const Real* y, const Real* q, std::int64_t heads,
+                             std::int64_t cols, Real* q_dy, Real* q_d) {
+  scale_heads(dy, q, heads, cols, q_dy);
+  for (std::int64_t h = 0; h < heads; ++h) q_d[h] = dot(q_dy + h * cols, y + h * cols, cols);
 }
 
 template <typename Real>
 HALO_TARGET void pack_loop(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> zts,
-                           MatrixView<const Real> log_sum, std::int64_t heads, MatrixView<Real> pack) {
+                           MatrixView<const Real> normaliser, std::int64_t heads, MatrixView<Real> pack) {
   for (std::int64_t r = 0; r < dy.rows; ++r) {
-    Real* to = std::copy_n(dy.row(r), dy.cols, pack.row(r));
-    to = std::copy_n(log_sum.row(r), heads, to);
-    to = std::copy_n(zts.row(r) + dy.cols + heads, heads, to);
-    fill_products(dy.row(r), y.row(r), heads, dy.cols / heads, to);
+    const Real* const largest = normaliser.row(r);
+    Real* const to = pack.row(r);
+    Real* const behind = std::copy_n(largest, heads, to + dy.cols);
+    std::copy_n(zts.row(r) + dy.cols + heads, heads, behind);
+    fill_scaled(dy.row(r), y.row(r), largest + heads, heads, dy.cols / heads, to, behind + heads);
   }
 }
 
 template <typename Real>
 HALO_TARGET void v2_pack_loop(MatrixView<const Real> dy, MatrixView<const Real> y,
-                              MatrixView<const Real> right, MatrixView<const Real> log_sum,
+                              MatrixView<const Real> right, MatrixView<const Real> normaliser,
                               std::int64_t heads, MatrixView<Real> pack) {
   for (std::int64_t r = 0; r < dy.rows; ++r) {
-    Real* to = std::copy_n(dy.row(r), dy.cols, pack.row(r));
-    to = std::copy_n(right.row(r), dy.cols, to);
-    to = std::copy_n(log_sum.row(r), heads, to);
-    fill_products(dy.row(r), y.row(r), heads, dy.cols / heads, to);
+    const Real* const largest = normaliser.row(r);
+    Real* const to = pack.row(r);
+    Real* const behind = std::copy_n(right.row(r), dy.cols, to + dy.cols);
+    std::copy_n(largest, heads, behind);
+    fill_scaled(dy.row(r), y.row(r), largest + heads, heads, dy.cols / heads, to, behind + heads);
   }
 }
 

@@ -115,18 +115,16 @@ TEST_CASE("golden: every model and loss in double precision agrees with PyTorch 
   REQUIRE(case_folders().size() == 29);
   for (const fs::path& folder : case_folders()) {
     // With attention scores of hundreds gradients are what is left of a cancellation.
-    if (has_extreme_scores(folder)) {
-      check_case<double>(folder, {.values = 1e-10, .gradients = 1e-5, .losses = 1e-5, .after = 1e-4}, true);
-    } else {
-      check_case<double>(folder, {.values = 1e-10, .gradients = 1e-10, .losses = 1e-10, .after = 1e-8}, true);
-    }
+    const double gradients = has_extreme_scores(folder) ? 1e-9 : 1e-10;
+    check_case<double>(folder, {.values = 1e-10, .gradients = gradients, .losses = 1e-10, .after = 1e-8},
+                       true);
   }
 }
 
 TEST_CASE("golden: every model and loss in single precision agrees with PyTorch Geometric's double to 1e-5") {
   for (const fs::path& folder : case_folders()) {
-    if (has_extreme_scores(folder)) continue;  // float32 does not hold 1e-5 at such scores, in any program
-    check_case<float>(folder, {.values = 1e-5, .gradients = 1e-5, .losses = 1e-4, .after = kNotCompared},
+    const double gradients = has_extreme_scores(folder) ? 3e-5 : 1e-5;  // PyTorch's float32: 3e-5
+    check_case<float>(folder, {.values = 1e-5, .gradients = gradients, .losses = 1e-4, .after = kNotCompared},
                       false);
   }
 }

@@ -18,17 +18,16 @@ using test::columns;
 using test::kTolerance;
 using test::Matrix;
 using test::Shape;
-using test::widen;
 
-// All results of GAT for random rows: [L, y, pack, dzts].
+// All results of GAT for random rows: [normaliser, y, pack, dzts].
 template <typename Real>
 struct Gat {
-  Matrix<Real> zts, dy, log_sum, y, pack, dzts;
+  Matrix<Real> zts, dy, normaliser, y, pack, dzts;
 
   Gat(const BothWays& graph, const Shape& shape)
       : zts(graph.nodes, shape.heads * shape.cols + 2 * shape.heads, 1, 2),
         dy(graph.nodes, shape.heads * shape.cols),
-        log_sum(graph.nodes, shape.heads, 2),
+        normaliser(graph.nodes, 2 * shape.heads, 2),
         y(graph.nodes, shape.heads * shape.cols, 3, 1),
         pack(graph.nodes, shape.heads * shape.cols + 3 * shape.heads, 1),
         dzts(graph.nodes, shape.heads * shape.cols + 2 * shape.heads, 2) {
@@ -44,13 +43,22 @@ struct Gat {
     const auto& loops = internal::attention_loops<Real>(isa);
     const auto in = graph.pass<Real>(true, shape.loops, shape.heads, shape.dropout);
     const auto out = graph.pass<Real>(false, shape.loops, shape.heads, shape.dropout);
-    loops.normaliser(in, zts.view(), log_sum.view());
-    loops.sum(in, zts.view(), log_sum.view(), y.view());
-    loops.pack(dy.view(), y.view(), zts.view(), log_sum.view(), shape.heads, pack.view());
+    loops.normaliser(in, zts.view(), normaliser.view());
+    loops.sum(in, zts.view(), normaliser.view(), y.view());
+    loops.pack(dy.view(), y.view(), zts.view(), normaliser.view(), shape.heads, pack.view());
     loops.source_gradient(out, pack.view(), zts.view(), dzts.view());
     loops.target_gradient(in, zts.view(), pack.view(), dzts.view());
   }
 };
+
+template <typename Real>
+test::Normaliser normalise(AttentionTwin<Real>& twin, const Gat<Real>& gat) {
+  const std::int64_t width = twin.in.heads * twin.cols;
+  return twin.normalise([&](std::size_t e, std::int64_t h) {
+    const Real sum = gat.zts(twin.target[e], width + twin.in.heads + h) + gat.zts(twin.source[e], width + h);
+    return static_cast<double>(sum > 0 ? sum : twin.in.slope * sum);
+  });
+}
 
 template <typename Real>
 Matrix<double> gat_gradient(const AttentionTwin<Real>& twin, const Gat<Real>& gat) {
@@ -87,31 +95,50 @@ TEST_CASE_TEMPLATE("attention: passes of GAT against the definition, every instr
     gat.run(VectorIsa::kPortable, graph, shape);
     const auto in = graph.pass<Real>(true, shape.loops, shape.heads, shape.dropout);
     AttentionTwin<Real> twin(in, shape.cols);
-    const Matrix<Real> log_sum = twin.normalise([&](std::size_t e, std::int64_t h) {
-      const Real sum = gat.zts(twin.target[e], width + shape.heads + h) + gat.zts(twin.source[e], width + h);
-      return static_cast<double>(sum > 0 ? sum : in.slope * sum);
-    });
-    CHECK(test::largest_difference(gat.log_sum, widen(log_sum)) < kTolerance<Real>);
-    CHECK(test::largest_difference(gat.y, twin.sum(gat.zts)) < kTolerance<Real>);
-    CHECK(test::count_different(columns(gat.pack, 0, width), gat.dy) == 0);
-    CHECK(test::count_different(columns(gat.pack, width, shape.heads), gat.log_sum) == 0);
+    const test::Normaliser expected = normalise(twin, gat);
+    const Matrix<Real> largest = columns(gat.normaliser, 0, shape.heads);
+    CHECK(test::largest_difference(largest, expected.largest) == 0);
+    CHECK(test::largest_difference(columns(gat.normaliser, shape.heads, shape.heads), expected.q) <
+          kTolerance<Real>);
+    const Matrix<double> y = twin.sum(gat.zts);
+    CHECK(test::largest_difference(gat.y, y) < kTolerance<Real>);
+    CHECK(test::largest_difference(columns(gat.pack, 0, width), twin.scaled(gat.dy, expected.q)) <
+          kTolerance<Real>);
+    CHECK(test::count_different(columns(gat.pack, width, shape.heads), largest) == 0);
     CHECK(test::count_different(columns(gat.pack, width + shape.heads, shape.heads),
                                 columns(gat.zts, width + shape.heads, shape.heads)) == 0);
-    twin.differentiate(gat.dy, gat.zts, columns(gat.pack, width + 2 * shape.heads, shape.heads));
+    twin.differentiate(gat.dy, gat.zts, y);
     CHECK(test::largest_difference(gat.dzts, gat_gradient(twin, gat)) < 4 * kTolerance<Real>);
     for (const VectorIsa isa : test::usable_isas()) {
       CAPTURE(to_string(isa));
       Gat<Real> other(graph, shape);
       other.run(isa, graph, shape);
-      CHECK(test::count_different(other.log_sum, gat.log_sum) == 0);
+      CHECK(test::count_different(other.normaliser, gat.normaliser) == 0);
       CHECK(test::count_different(other.y, gat.y) == 0);
       CHECK(test::count_different(other.pack, gat.pack) == 0);
       CHECK(test::count_different(other.dzts, gat.dzts) == 0);
-      CHECK(other.log_sum.overwritten() + other.y.overwritten() + other.pack.overwritten() +
+      CHECK(other.normaliser.overwritten() + other.y.overwritten() + other.pack.overwritten() +
                 other.dzts.overwritten() ==
             0);
     }
   }
+}
+
+// Scores, however large, are input: what float makes of their coefficients must not be off by their size.
+TEST_CASE("attention: gradients of GAT in float at scores of +-200") {
+  const BothWays graph = test::awkward_graph();
+  const Shape shape{.heads = 4, .cols = 16, .size = 200.0, .dropout = 0.0, .loops = true};
+  Gat<float> gat(graph, shape);
+  gat.run(vector_isa(), graph, shape);
+  const auto in = graph.pass<float>(true, shape.loops, shape.heads);
+  AttentionTwin<float> twin(in, shape.cols);
+  normalise(twin, gat);
+  twin.differentiate(gat.dy, gat.zts, twin.sum(gat.zts));
+  const std::int64_t width = shape.heads * shape.cols;
+  const Matrix<double> expected = gat_gradient(twin, gat);
+  CHECK(test::largest_difference(columns(gat.dzts, 0, width), columns(expected, 0, width), 0.0) < 3e-6);
+  CHECK(test::largest_difference(columns(gat.dzts, width, 2 * shape.heads),
+                                 columns(expected, width, 2 * shape.heads), 0.0) < 3e-6);
 }
 
 TEST_CASE_TEMPLATE("attention: one neighbour weighs exactly 1, opposite scores of 200 leave one, equal share",
@@ -125,26 +152,31 @@ TEST_CASE_TEMPLATE("attention: one neighbour weighs exactly 1, opposite scores o
   zts(2, 0) = Real(5);
   for (const VectorIsa isa : test::usable_isas()) {
     const auto& loops = internal::attention_loops<Real>(isa);
-    Matrix<Real> log_sum(4, 1);
+    Matrix<Real> normaliser(4, 2);
     Matrix<Real> y(4, 1);
     const auto in = graph.pass<Real>(true, false, 1);
     zts(0, 1) = 200;  // t_0
     zts(1, 1) = 200;
     zts(2, 1) = -1000;  // leaky: -200
-    loops.normaliser(in, zts.view(), log_sum.view());
-    loops.sum(in, zts.view(), log_sum.view(), y.view());
-    CHECK(log_sum(0, 0) == 200);
+    loops.normaliser(in, zts.view(), normaliser.view());
+    loops.sum(in, zts.view(), normaliser.view(), y.view());
+    CHECK(normaliser(0, 0) == 200);
+    CHECK(normaliser(0, 1) == 1);
     CHECK(y(0, 0) == zts(1, 0));
-    CHECK(log_sum(1, 0) == 200);
+    CHECK(normaliser(1, 0) == 200);
+    CHECK(normaliser(1, 1) == 1);
     CHECK(y(1, 0) == zts(0, 0));
     CHECK(y(2, 0) == doctest::Approx(-0.7).epsilon(1e-5));  // the mean
-    CHECK(log_sum(2, 0) == doctest::Approx(200.0 + std::log(4.0)));
+    CHECK(normaliser(2, 0) == 200);
+    CHECK(normaliser(2, 1) == Real(0.25));
     CHECK(y(3, 0) == 0);
-    CHECK(log_sum(3, 0) == 0);
+    CHECK(normaliser(3, 0) == 0);
+    CHECK(normaliser(3, 1) == 0);
     const auto with_loops = graph.pass<Real>(true, true, 1);
-    loops.normaliser(with_loops, zts.view(), log_sum.view());
-    loops.sum(with_loops, zts.view(), log_sum.view(), y.view());
-    CHECK(log_sum(3, 0) == 0);  // its own score: s_3 + t_3 = 0
+    loops.normaliser(with_loops, zts.view(), normaliser.view());
+    loops.sum(with_loops, zts.view(), normaliser.view(), y.view());
+    CHECK(normaliser(3, 0) == 0);  // its own score: s_3 + t_3 = 0
+    CHECK(normaliser(3, 1) == 1);
     CHECK(y(3, 0) == zts(3, 0));
     CHECK(y(0, 0) == doctest::Approx(-0.7).epsilon(1e-5));
   }
@@ -194,10 +226,10 @@ TEST_CASE_TEMPLATE("attention: the cut into row ranges changes nothing", Real, f
   const std::vector<RowRange> cuts{{0, 1}, {1, 1}, {1, 9}, {9, 10}, {10, graph.nodes}};
   for (const RowRange rows : cuts) {
     in.rows = rows;
-    attention_normaliser<Real>(in, pieces.zts.view(), pieces.log_sum.view());
-    attention_sum<Real>(in, pieces.zts.view(), pieces.log_sum.view(), pieces.y.view());
+    attention_normaliser<Real>(in, pieces.zts.view(), pieces.normaliser.view());
+    attention_sum<Real>(in, pieces.zts.view(), pieces.normaliser.view(), pieces.y.view());
   }
-  attention_pack<Real>(pieces.dy.view(), pieces.y.view(), pieces.zts.view(), pieces.log_sum.view(),
+  attention_pack<Real>(pieces.dy.view(), pieces.y.view(), pieces.zts.view(), pieces.normaliser.view(),
                        shape.heads, pieces.pack.view());
   for (const RowRange rows : cuts) {
     in.rows = out.rows = rows;
@@ -215,7 +247,7 @@ TEST_CASE("attention: dropout keeps the share 1 - p, by head, and p = 1 keeps no
   for (std::size_t i = 0; i < ring.size(); ++i) ring[i].push_back(static_cast<LocalId>((i + 1) % kNodes));
   const BothWays graph(ring);
   Matrix<double> zts(kNodes, 3 * kHeads);
-  Matrix<double> log_sum(kNodes, kHeads);
+  Matrix<double> normaliser(kNodes, 2 * kHeads);
   Matrix<double> y(kNodes, kHeads);
   zts.fill(0);
   for (std::int64_t r = 0; r < kNodes; ++r) {
@@ -223,8 +255,8 @@ TEST_CASE("attention: dropout keeps the share 1 - p, by head, and p = 1 keeps no
   }
   for (const double p : {0.1, 0.6, 1.0 - 0x1.0p-40, 1.0}) {
     const auto in = graph.pass<double>(true, false, kHeads, p);
-    attention_normaliser<double>(in, zts.view(), log_sum.view());
-    attention_sum<double>(in, zts.view(), log_sum.view(), y.view());
+    attention_normaliser<double>(in, zts.view(), normaliser.view());
+    attention_sum<double>(in, zts.view(), normaliser.view(), y.view());
     for (std::int64_t h = 0; h < kHeads; ++h) {
       double kept = 0.0;
       for (std::int64_t r = 0; r < kNodes; ++r) {
@@ -244,11 +276,11 @@ TEST_CASE_TEMPLATE("attention: NaN reaches exactly the rows that read it", Real,
   zts(3, 20) = std::numeric_limits<Real>::quiet_NaN();  // t_3
   for (const VectorIsa isa : test::usable_isas()) {
     const auto& loops = internal::attention_loops<Real>(isa);
-    Matrix<Real> log_sum(4, 1);
+    Matrix<Real> normaliser(4, 2);
     Matrix<Real> y(4, 20);
     const auto in = graph.pass<Real>(true, false, 1);
-    loops.normaliser(in, zts.view(), log_sum.view());
-    loops.sum(in, zts.view(), log_sum.view(), y.view());
+    loops.normaliser(in, zts.view(), normaliser.view());
+    loops.sum(in, zts.view(), normaliser.view(), y.view());
     for (std::int64_t c = 0; c < 20; ++c) {
       CHECK(std::isfinite(y(0, c)));
       CHECK(std::isfinite(y(1, c)));

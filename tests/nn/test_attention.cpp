@@ -289,19 +289,19 @@ TEST_CASE("attention keeps rows of nodes only: so many columns, and more edges n
     std::int64_t kept;
   };
   const std::vector<Layer> layers = {
-      // [z | t | s], L, y
+      // [z | t | s], [M | q], y
       {[&](nn::Program& program, nn::ValueId x) {
          x = program.linear(x, program.add_weight("lin", 4, kWidth, 0));
          return gat_layer(program, x, options);
        },
-       2 * kWidth + 3 * kHeads},
-      // l, r, L, y
+       2 * kWidth + 4 * kHeads},
+      // l, r, [M | q], y
       {[&](nn::Program& program, nn::ValueId x) {
          const nn::ValueId l = program.linear(x, program.add_weight("lin_l", 4, kWidth, 0));
          const nn::ValueId r = program.linear(x, program.add_weight("lin_r", 4, kWidth, 0));
          return nn::append_attention_v2(program, l, r, program.add_vector("att", kWidth, 0), options);
        },
-       3 * kWidth + kHeads},
+       3 * kWidth + 2 * kHeads},
       // x, y
       {[&](nn::Program& program, nn::ValueId x) {
          return nn::append_neighbour_max(program, program.linear(x, program.add_weight("lin", 4, kWidth, 0)));
@@ -319,8 +319,8 @@ TEST_CASE("attention keeps rows of nodes only: so many columns, and more edges n
     const nn::Program model = program_with(layer.append);
     const nn::Schedules schedules = nn::make_schedules(model, sparse);
     CHECK(kept_columns(schedules.train.program) == layer.kept + 4);  // 4: the first product's rows
-    const std::int64_t elements = nn::make_schedules(model, dense).train.arena_elements();
-    CHECK(elements == schedules.train.arena_elements());
+    const std::int64_t elements = nn::make_schedules(model, dense).train.arena_elements;
+    CHECK(elements == schedules.train.arena_elements);
   }
 }
 

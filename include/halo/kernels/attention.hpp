@@ -15,9 +15,14 @@ namespace halo::kernels {
 // the row, the added loop last: a result depends on nothing but the row. Edge weights play no part; an edge
 // that occurs twice counts twice (and is dropped or kept twice).
 //
-//   a_ij,h = exp(e_ij,h - L_i,h)    L_i,h = log sum_{j in N(i)} exp e_ij,h    w_ij,h = m_ij,h / (1 - p)
-//   y_i,h  = sum_{j in N(i)} w_ij,h a_ij,h v_j,h      (nothing to sum: y_i = 0, L_i = 0)
+//   a_ij,h = q_i,h exp(e_ij,h - M_i,h)                                     w_ij,h = m_ij,h / (1 - p)
+//   M_i,h  = max_{j in N(i)} e_ij,h      q_i,h = 1 / sum_{j in N(i)} exp(e_ij,h - M_i,h)
+//   y_i,h  = sum_{j in N(i)} w_ij,h a_ij,h v_j,h      (nothing to sum: y_i = 0, M_i = q_i = 0)
 //   g_ij,h = dL/de_ij,h = a_ij,h (w_ij,h <dy_i,h, v_j,h> - D_i,h)          D_i,h = <dy_i,h, y_i,h>
+//
+// The normaliser of a row is [M (H) | q (H)]: M - log q as one number would round off what exp magnifies. q
+// belongs to the target, so passes sum with exp(e - M): a target's own sum is multiplied by q at its end, and
+// its pack, all that sources read of it, holds q dy and q D.
 
 /// Most heads that the kernels serve.
 inline constexpr std::int64_t kMaxHeads = 256;
@@ -38,7 +43,7 @@ struct Attention {
 };
 
 // GAT (Velickovic et al. 2018): v = z, e_ij,h = leaky_relu(s_i,h + t_j,h).
-//   zts: [z (H C) | t (H) | s (H)]          pack: [dy (H C) | L (H) | s (H) | D (H)]
+//   zts: [z (H C) | t (H) | s (H)]          pack: [q dy (H C) | M (H) | s (H) | q D (H)]
 
 /// zts = [z | t | s], t_h = <att_src_h, z_h>, s_h = <att_dst_h, z_h>; att: [H C]. Rows one by one.
 template <typename Real>
@@ -52,17 +57,17 @@ void attention_scores_gradient(MatrixView<const Real> zts, MatrixView<const Real
                                std::int64_t heads, MatrixView<Real> dz, std::span<Real> d_att_src,
                                std::span<Real> d_att_dst);
 
-/// Over N(i): L [owned x H]; zts with its halo rows. Finite for every finite score.
+/// Over N(i): normaliser [owned x 2H]; zts with its halo rows. Finite for every finite score.
 template <typename Real>
-void attention_normaliser(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<Real> log_sum);
+void attention_normaliser(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<Real> normaliser);
 /// Over N(i): y [owned x H C].
 template <typename Real>
-void attention_sum(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<const Real> log_sum,
+void attention_sum(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<const Real> normaliser,
                    MatrixView<Real> y);
-/// pack_i = [dy_i | L_i | s_i | <dy_i, y_i>]. Rows one by one.
+/// pack_i = [q_i dy_i | M_i | s_i | <q_i dy_i, y_i>]. Rows one by one.
 template <typename Real>
 void attention_pack(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> zts,
-                    MatrixView<const Real> log_sum, std::int64_t heads, MatrixView<Real> pack);
+                    MatrixView<const Real> normaliser, std::int64_t heads, MatrixView<Real> pack);
 /// Over M(j): dz_j = sum_i w_ij a_ij dy_i and dt_j = sum_i g_ij leaky'(s_i + t_j) into the first H C + H
 /// columns of dzts; the last H become 0. pack with the halo rows of this direction.
 template <typename Real>
@@ -74,20 +79,20 @@ void attention_target_gradient(const Attention<Real>& in, MatrixView<const Real>
                                MatrixView<const Real> pack, MatrixView<Real> dzts);
 
 // GATv2 (Brody et al. 2022): v = l, e_ij,h = <att_h, leaky_relu(l_j,h + r_i,h)>; att: [H C].
-//   l, r: [H C]                             pack: [dy (H C) | r (H C) | L (H) | D (H)]
+//   l, r: [H C]                             pack: [q dy (H C) | r (H C) | M (H) | q D (H)]
 
-/// Over N(i): L [owned x H]; l with its halo rows.
+/// Over N(i): normaliser [owned x 2H]; l with its halo rows.
 template <typename Real>
 void attention_v2_normaliser(const Attention<Real>& in, std::span<const Real> att, MatrixView<const Real> l,
-                             MatrixView<const Real> r, MatrixView<Real> log_sum);
+                             MatrixView<const Real> r, MatrixView<Real> normaliser);
 /// Over N(i): y [owned x H C].
 template <typename Real>
 void attention_v2_sum(const Attention<Real>& in, std::span<const Real> att, MatrixView<const Real> l,
-                      MatrixView<const Real> r, MatrixView<const Real> log_sum, MatrixView<Real> y);
-/// pack_i = [dy_i | r_i | L_i | <dy_i, y_i>]. Rows one by one.
+                      MatrixView<const Real> r, MatrixView<const Real> normaliser, MatrixView<Real> y);
+/// pack_i = [q_i dy_i | r_i | M_i | <q_i dy_i, y_i>]. Rows one by one.
 template <typename Real>
 void attention_v2_pack(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> r,
-                       MatrixView<const Real> log_sum, std::int64_t heads, MatrixView<Real> pack);
+                       MatrixView<const Real> normaliser, std::int64_t heads, MatrixView<Real> pack);
 /// Over M(j): dl_j = sum_i (w_ij a_ij dy_i + g_ij att leaky'(l_j + r_i)); pack with the halo rows of this
 /// direction.
 template <typename Real>

@@ -40,14 +40,14 @@ struct AttentionScoresGradient {
   std::int64_t heads = 1;
   std::vector<ParameterId> gradients() const { return {att_src, att_dst}; }
 };
-/// zts with its halo rows -> L [H], the logarithm of each row's sum of exp(score)
+/// zts with its halo rows -> normaliser [2H]: each row's largest score M, and q = 1 / sum of exp(score - M)
 struct AttentionNormaliser {
   static constexpr const char* kName = "attention_normaliser";
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
   std::string details() const { return options.details(); }
 };
-/// zts with its halo rows, L -> y [HC]
+/// zts with its halo rows, normaliser -> y [HC]
 struct AttentionSum {
   static constexpr const char* kName = "attention_sum";
   AttentionOptions options;
@@ -55,7 +55,7 @@ struct AttentionSum {
   bool needs_neighbour_ids() const { return options.p > 0.0; }
   std::string details() const { return options.details(); }
 };
-/// dy, y, zts, L -> [dy | L | s | <dy, y>] [HC + 3H]: what sources need of their targets
+/// dy, y, zts, normaliser -> [q dy | M | s | <q dy, y>] [HC + 3H]: what sources need of their targets
 struct AttentionBackwardPack {
   static constexpr const char* kName = "attention_backward_pack";
   std::int64_t heads = 1;
@@ -79,7 +79,7 @@ struct AttentionTargetGradient {
   std::string details() const { return options.details(); }
 };
 
-/// l [HC] with its halo rows, r [HC] -> L [H]  (Brody et al. 2022)
+/// l [HC] with its halo rows, r [HC] -> normaliser [2H]  (Brody et al. 2022)
 struct AttentionV2Normaliser {
   static constexpr const char* kName = "attention_v2_normaliser";
   ParameterId att = kNone;
@@ -88,7 +88,7 @@ struct AttentionV2Normaliser {
   std::vector<ParameterId> parameters() const { return {att}; }
   std::string details() const { return options.details(); }
 };
-/// l with its halo rows, r, L -> y [HC]
+/// l with its halo rows, r, normaliser -> y [HC]
 struct AttentionV2Sum {
   static constexpr const char* kName = "attention_v2_sum";
   ParameterId att = kNone;
@@ -98,7 +98,7 @@ struct AttentionV2Sum {
   std::vector<ParameterId> parameters() const { return {att}; }
   std::string details() const { return options.details(); }
 };
-/// dy, y, r, L -> [dy | r | L | <dy, y>] [2HC + 2H]: what sources need of their targets
+/// dy, y, r, normaliser -> [q dy | r | M | <q dy, y>] [2HC + 2H]: what sources need of their targets
 struct AttentionV2BackwardPack {
   static constexpr const char* kName = "attention_v2_backward_pack";
   std::int64_t heads = 1;

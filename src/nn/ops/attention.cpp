@@ -2,12 +2,15 @@
 // attention_scores:     zts = [z | t | s], t_h = <att_src_h, z_h>, s_h = <att_dst_h, z_h>
 //   z: [t x HC]   att_src, att_dst: [HC]   zts: [t x HC + 2H]
 //   dz = dzts_z + dt att_src + ds att_dst;   d att_src = sum over rows of dt_h z_h, d att_dst with ds
-// attention_normaliser: L_i,h = log sum_{j in N(i)} exp e_ij,h,  e_ij,h = leaky_relu(s_i,h + t_j,h)
-//   zts: [owned + halo x HC + 2H], gathered   L: [owned x H]; its gradient is part of that of the sum
-// attention_sum:        y_i = sum_{j in N(i)} w_ij a_ij z_j,  a_ij = exp(e_ij - L_i),  w_ij = m_ij / (1 - p)
+// attention_normaliser: M_i,h = max_{j in N(i)} e_ij,h,  e_ij,h = leaky_relu(s_i,h + t_j,h)
+//                       q_i,h = 1 / sum_{j in N(i)} exp(e_ij,h - M_i,h)
+//   zts: [owned + halo x HC + 2H], gathered   [M | q]: [owned x 2H]; its gradient is part of that of the sum
+// attention_sum:        y_i = sum_{j in N(i)} w_ij a_ij z_j
+//                       a_ij = q_i exp(e_ij - M_i),  w_ij = m_ij / (1 - p)
 //   y: [owned x HC]
 //   with D_i = <dy_i, y_i> and g_ij = a_ij (w_ij <dy_i, z_j> - D_i) leaky'(s_i + t_j):
-//   dz_j = sum_{i in M(j)} w_ij a_ij dy_i,  dt_j = sum_{i in M(j)} g_ij: gather [dy | L | s | D], out-edges
+//   dz_j = sum_{i in M(j)} w_ij a_ij dy_i,  dt_j = sum_{i in M(j)} g_ij
+//   both over out-edges, gather [q dy | M | s | q D]
 //   ds_i = sum_{j in N(i)} g_ij: over in-edges once more, where the halo rows of zts still are
 
 #include "halo/kernels/attention.hpp"
@@ -42,8 +45,9 @@ ValueId append_attention(Program& program, ValueId z, ParameterId att_src, Param
   const ValueId zts =
       program.append(op::AttentionScores{.att_src = att_src, .att_dst = att_dst, .heads = options.heads}, {z},
                      cols + 2 * options.heads);
-  const ValueId log_sum = program.append(op::AttentionNormaliser{.options = options}, {zts}, options.heads);
-  return program.append(op::AttentionSum{.options = options}, {zts, log_sum}, cols);
+  const ValueId normaliser =
+      program.append(op::AttentionNormaliser{.options = options}, {zts}, 2 * options.heads);
+  return program.append(op::AttentionSum{.options = options}, {zts, normaliser}, cols);
 }
 
 template <typename Real>
@@ -102,10 +106,10 @@ void run(const op::AttentionTargetGradient& attention, const TileContext<Real>& 
 
 void derive(const op::AttentionSum& sum, const Operation& forward, ValueId dy, Derivation& derivation) {
   const ValueId zts = forward.inputs[0];
-  const ValueId log_sum = forward.inputs[1];
+  const ValueId normaliser = forward.inputs[1];
   const std::int64_t cols = derivation.program().cols(zts);
   const ValueId pack = derivation.emit(op::AttentionBackwardPack{.heads = sum.options.heads},
-                                       {dy, forward.output, zts, log_sum}, cols + sum.options.heads);
+                                       {dy, forward.output, zts, normaliser}, cols + sum.options.heads);
   const ValueId as_source =
       derivation.emit(op::AttentionSourceGradient{.options = sum.options}, {pack, zts}, cols);
   derivation.contribute(zts, derivation.emit(op::AttentionTargetGradient{.options = sum.options},

@@ -1,13 +1,14 @@
 // Graph attention with dynamic scores (Brody et al. 2022), H heads of C channels, nothing kept per edge:
-// attention_v2_normaliser: L_i,h = log sum_{j in N(i)} exp e_ij,h
-//                          e_ij,h = <att_h, leaky_relu(l_j,h + r_i,h)>
+// attention_v2_normaliser: M_i,h = max_{j in N(i)} e_ij,h,  e_ij,h = <att_h, leaky_relu(l_j,h + r_i,h)>
+//                          q_i,h = 1 / sum_{j in N(i)} exp(e_ij,h - M_i,h)
 //   l: [owned + halo x HC], gathered   r: [owned x HC]   att: [HC]
-//   L: [owned x H]; its gradient is part of that of the sum
+//   [M | q]: [owned x 2H]; its gradient is part of that of the sum
 // attention_v2_sum:        y_i = sum_{j in N(i)} w_ij a_ij l_j
-//                          a_ij = exp(e_ij - L_i),  w_ij = m_ij / (1 - p)
+//                          a_ij = q_i exp(e_ij - M_i),  w_ij = m_ij / (1 - p)
 //   y: [owned x HC]
 //   with D_i = <dy_i, y_i> and g_ij = a_ij (w_ij <dy_i, l_j> - D_i):
-//   dl_j = sum_{i in M(j)} (w_ij a_ij dy_i + g_ij att leaky'(l_j + r_i)): gather [dy | r | L | D], out-edges
+//   dl_j = sum_{i in M(j)} (w_ij a_ij dy_i + g_ij att leaky'(l_j + r_i))
+//   over out-edges, gather [q dy | r | M | q D]
 //   dr_i = sum_{j in N(i)} g_ij att leaky'(l_j + r_i)
 //   d att = sum over rows and edges of g_ij leaky(l_j + r_i)
 //   both over in-edges once more, where the halo rows of l still are
@@ -23,9 +24,9 @@ ValueId append_attention_v2(Program& program, ValueId l, ValueId r, ParameterId 
                             const AttentionOptions& options) {
   const std::int64_t cols = program.cols(l);
   check_heads(options, cols);
-  const ValueId log_sum =
-      program.append(op::AttentionV2Normaliser{.att = att, .options = options}, {l, r}, options.heads);
-  return program.append(op::AttentionV2Sum{.att = att, .options = options}, {l, r, log_sum}, cols);
+  const ValueId normaliser =
+      program.append(op::AttentionV2Normaliser{.att = att, .options = options}, {l, r}, 2 * options.heads);
+  return program.append(op::AttentionV2Sum{.att = att, .options = options}, {l, r, normaliser}, cols);
 }
 
 template <typename Real>
@@ -66,10 +67,10 @@ void run(const op::AttentionV2TargetGradient& attention, const TileContext<Real>
 void derive(const op::AttentionV2Sum& sum, const Operation& forward, ValueId dy, Derivation& derivation) {
   const ValueId l = forward.inputs[0];
   const ValueId r = forward.inputs[1];
-  const ValueId log_sum = forward.inputs[2];
+  const ValueId normaliser = forward.inputs[2];
   const std::int64_t cols = derivation.program().cols(l);
   const ValueId pack = derivation.emit(op::AttentionV2BackwardPack{.heads = sum.options.heads},
-                                       {dy, forward.output, r, log_sum}, 2 * cols + 2 * sum.options.heads);
+                                       {dy, forward.output, r, normaliser}, 2 * cols + 2 * sum.options.heads);
   const op::AttentionV2SourceGradient as_source = {.att = sum.att, .options = sum.options};
   const op::AttentionV2TargetGradient as_target = {.att = sum.att, .options = sum.options};
   derivation.contribute(l, derivation.emit(as_source, {pack, l}, cols));
