@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "halo/base/checked_cast.hpp"
 #include "halo/base/parallel.hpp"
@@ -45,6 +46,19 @@ PartRows rows_of_part(const graph::Csr& neighbours, std::span<const PartId> part
   return rows;
 }
 
+void find_level_runs(std::span<const std::uint8_t> level, NodeOrder& order) {
+  for (std::size_t p = 0; p < order.boundary_begin.size(); ++p) {
+    const NodeId lines[] = {order.part_offsets[p], order.boundary_begin[p], order.part_offsets[p + 1]};
+    for (std::size_t run = 0; run < 2; ++run) {
+      for (NodeId i = lines[run]; i < lines[run + 1]; ++i) {
+        const bool first =
+            i == lines[run] || level[at(order.original_id[at(i)])] != level[at(order.original_id[at(i - 1)])];
+        if (first) order.level_begin.push_back(i);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<NodeId> NodeOrder::new_ids() const {
@@ -53,7 +67,8 @@ std::vector<NodeId> NodeOrder::new_ids() const {
   return result;
 }
 
-NodeOrder order_nodes(const graph::Csr& neighbours, std::span<const PartId> part, PartId parts, int threads) {
+NodeOrder order_nodes(const graph::Csr& neighbours, std::span<const PartId> part, PartId parts,
+                      std::span<const std::uint8_t> level, int threads) {
   NodeOrder order;
   order.part_offsets.assign(at(parts) + 1, 0);
   for (const PartId p : part) ++order.part_offsets[at(p) + 1];
@@ -70,12 +85,17 @@ NodeOrder order_nodes(const graph::Csr& neighbours, std::span<const PartId> part
         std::span(order.original_id).subspan(at(begin), at(order.part_offsets[at(p) + 1] - begin));
     const PartRows rows = rows_of_part(neighbours, part, local, members);
     std::vector<LocalId> sequence = locality_order(rows.graph);
-    const auto boundary = std::stable_partition(
-        sequence.begin(), sequence.end(), [&rows](LocalId node) { return rows.is_boundary[at(node)] == 0; });
+    const auto rank_of = [&](LocalId node) {
+      return std::pair(rows.is_boundary[at(node)], level[at(members[at(node)])]);
+    };
+    std::ranges::stable_sort(sequence, {}, rank_of);
+    const auto boundary =
+        std::ranges::find_if(sequence, [&rows](LocalId node) { return rows.is_boundary[at(node)] != 0; });
     order.boundary_begin[at(p)] = begin + (boundary - sequence.begin());
     const std::vector<NodeId> by_id(members.begin(), members.end());
     std::ranges::transform(sequence, members.begin(), [&by_id](LocalId node) { return by_id[at(node)]; });
   });
+  find_level_runs(level, order);
   return order;
 }
 

@@ -5,6 +5,7 @@
 #include "halo/base/cpu.hpp"
 #include "halo/base/log.hpp"
 #include "halo/base/timer.hpp"
+#include "halo/graph/row_levels.hpp"
 #include "halo/partition/part_order.hpp"
 #include "halo/partition/partitioner.hpp"
 
@@ -76,15 +77,15 @@ PartitionedGraph partition_graph(graph::Csr graph, std::span<const std::uint8_t>
   const Assignment assignment = assign_ordered_parts(graph, neighbours, is_train, options, timer);
   result.scheme = assignment.scheme;
   result.repaired_parts = assignment.repaired;
-  result.order = order_nodes(neighbours, assignment.part, options.parts, options.threads);
+  result.order = order_nodes(neighbours, assignment.part, options.parts, graph::find_levels(graph, is_train),
+                             options.threads);
   storage = {};
   log_phase("order of nodes", timer);
   result.in = graph::relabel(graph, result.order.new_ids());
   graph = {};
   if (!result.symmetric) result.out = graph::transpose(result.in);
   log_phase("relabelling", timer);
-  result.tiles = cut_tiles(result.order.part_offsets, result.order.boundary_begin, options.tile_rows,
-                           options.tiles_per_group);
+  result.tiles = cut_tiles(result.order, options.tile_rows, options.tiles_per_group);
   result.quality = measure_quality(result.in, result.out, result.symmetric, result.order,
                                    by_new_id(is_train, result.order.original_id));
   log_phase("tiles and quality", timer);

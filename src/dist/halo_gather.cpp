@@ -60,17 +60,22 @@ struct HaloGather<Real>::State {
         call(entry_of(transport).call),
         max_cols(max_cols_),
         packed(plan.rows_sent() * max_cols_),
+        landed(plan.some ? plan.rows_received() * max_cols_ : 0),
         exchange(communicator, {.send_to = plan.send_to,
                                 .send_offsets = plan.send_offsets,
                                 .receive_from = plan.receive_from,
                                 .receive_offsets = plan.receive_offsets}) {}
 
   void pack(MatrixView<const Real> x, int threads);
+  void unpack();
 
   HaloPlan plan;
   mpi::RowExchange::Call call;
   std::int64_t max_cols;
-  Buffer<Real> packed;  ///< declared before `exchange`, which must be complete before it goes
+  // Declared before `exchange`, which must be complete before they go.
+  Buffer<Real> packed;
+  Buffer<Real> landed;      ///< rows received where they do not land in place
+  MatrixView<Real> halo{};  ///< of the gather in flight
   mpi::RowExchange exchange;
   GatherStatistics statistics;
 };
@@ -92,6 +97,15 @@ void HaloGather<Real>::State::pack(MatrixView<const Real> x, int threads) {
   });
 }
 
+/// To where the rows belong; the rows between are not touched.
+template <typename Real>
+void HaloGather<Real>::State::unpack() {
+  for (std::size_t k = 0; k < plan.receive_rows.size(); ++k) {
+    std::copy_n(landed.data() + static_cast<std::int64_t>(k) * halo.cols, halo.cols,
+                halo.row(plan.receive_rows[k]));
+  }
+}
+
 template <typename Real>
 HaloGather<Real>::HaloGather(const mpi::Communicator& communicator, const HaloPlan& plan, Transport transport,
                              std::int64_t max_cols)
@@ -106,18 +120,19 @@ HaloGather<Real>& HaloGather<Real>::operator=(HaloGather&&) noexcept = default;
 template <typename Real>
 void HaloGather<Real>::start(MatrixView<Real> x, int threads) {
   State& s = *state_;
-  const std::int64_t owned = x.rows - s.plan.rows_received();
+  const std::int64_t owned = x.rows - s.plan.halo;
   if (x.stride != x.cols || x.cols > s.max_cols || owned < 0) {
     throw Error(fmt::format(
         "halo gather of a matrix [{} x {}] with stride {}: expected owned + {} contiguous rows of at "
         "most {} columns",
-        x.rows, x.cols, x.stride, s.plan.rows_received(), s.max_cols));
+        x.rows, x.cols, x.stride, s.plan.halo, s.max_cols));
   }
   s.pack(x, threads);
   s.statistics.bytes_sent += s.plan.rows_sent() * x.cols * static_cast<std::int64_t>(sizeof(Real));
   ++s.statistics.gathers;
+  s.halo = {x.row(owned), s.plan.halo, x.cols};
   const Timer timer;
-  s.exchange.start(s.call, s.packed.data(), x.row(owned), x.cols);
+  s.exchange.start(s.call, s.packed.data(), s.plan.some ? s.landed.data() : s.halo.data, x.cols);
   if (s.call == mpi::RowExchange::Call::kBlocking) s.statistics.waited_seconds += timer.seconds();
 }
 
@@ -131,6 +146,7 @@ void HaloGather<Real>::finish() {
   const Timer timer;
   state_->exchange.wait();
   state_->statistics.waited_seconds += timer.seconds();
+  state_->unpack();
 }
 
 template <typename Real>

@@ -68,8 +68,33 @@ HaloPlan make_halo_plan(const mpi::Communicator& communicator, const Ownership& 
       for (const NodeId id : ids) plan.send_rows.push_back(checked_cast<LocalId>(id - own.begin, "local id"));
       plan.send_offsets.push_back(plan.rows_sent());
     }
+    plan.halo = plan.rows_received();
   });
   return plan;
+}
+
+HaloPlan plan_to_level(const HaloPlan& plan, std::span<const std::uint8_t> owned,
+                       std::span<const std::uint8_t> halo, std::uint8_t level) {
+  HaloPlan part;
+  part.some = true;
+  part.halo = plan.halo;
+  part.send_to = plan.send_to;
+  part.receive_from = plan.receive_from;
+  part.send_offsets = part.receive_offsets = {0};
+  for (std::size_t n = 0; n < plan.send_to.size(); ++n) {
+    for (std::int64_t k = plan.send_offsets[n]; k < plan.send_offsets[n + 1]; ++k) {
+      const LocalId row = plan.send_rows[at(k)];
+      if (owned[at(row)] <= level) part.send_rows.push_back(row);
+    }
+    part.send_offsets.push_back(part.rows_sent());
+  }
+  for (std::size_t n = 0; n < plan.receive_from.size(); ++n) {
+    for (std::int64_t k = plan.receive_offsets[n]; k < plan.receive_offsets[n + 1]; ++k) {
+      if (halo[at(k)] <= level) part.receive_rows.push_back(static_cast<LocalId>(k));
+    }
+    part.receive_offsets.push_back(std::ssize(part.receive_rows));
+  }
+  return part;
 }
 
 }  // namespace halo::dist

@@ -37,6 +37,11 @@ bool is_read(const Schedule& schedule, const std::string& key) {
   });
 }
 
+template <typename Real>
+void fill_rows(MatrixView<Real> rows, Real value) {
+  std::fill_n(rows.data, rows.rows * rows.cols, value);
+}
+
 /// Lives in the caller's feature matrix.
 bool is_features(const Schedule& schedule, ValueId value, const Operation& operation) {
   return std::holds_alternative<op::Input>(operation.kind) && schedule.halo_rows[at(value)] == 0;
@@ -71,6 +76,21 @@ Executor<Real>::GraphData::GraphData(const graph::LocalGraph& graph_, bool needs
 }
 
 template <typename Real>
+void Executor<Real>::GraphData::add_edges_to_levels(const Schedule& schedule) {
+  if (graph.level.empty()) return;
+  for (std::size_t k = 0; k < schedule.rows.size(); ++k) {
+    const auto gather = gather_of(schedule.program.operations[k].kind);
+    const std::int8_t level = schedule.rows[k].edges;
+    if (!gather || level == graph::kLastLevel) continue;
+    const graph::Adjacency& whole = gather->direction == Direction::kIn ? graph.in : graph.out();
+    graph::Adjacency& kept = edges_to_level[{gather->direction, level}];
+    if (kept.indptr.size() == 1) {
+      kept = graph::edges_to_level(whole, graph.level, static_cast<std::uint8_t>(level));
+    }
+  }
+}
+
+template <typename Real>
 Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets targets, Schedules schedules,
                          Exchange<Real>& exchange, int threads)
     : train_data_(graphs.train, needs_neighbour_ids(schedules.train)),
@@ -88,6 +108,7 @@ Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets
   if (&graphs.train != &graphs.evaluation) {
     evaluation_data_.emplace(graphs.evaluation, needs_neighbour_ids(evaluation_));
   }
+  train_data_.add_edges_to_levels(train_);
   for (const Reduction& reduction : train_.program.reductions) reductions_.emplace_back(at(reduction.size));
   for (int thread = 0; thread < threads_; ++thread) {
     scratch_.emplace_back(std::max(train_.scratch_elements, evaluation_.scratch_elements));
@@ -178,7 +199,7 @@ void Executor<Real>::run_stage(const Schedule& schedule, const Stage& stage) {
     run_groups(schedule, stage, data.all_groups);
   } else {
     const auto direction = stage.direction == Direction::kIn ? 0U : 1U;
-    exchange_.start(stage.direction, view(schedule, stage.gathered));
+    exchange_.start(stage.direction, stage.level, view(schedule, stage.gathered));
     run_groups(schedule, stage, data.interior_groups[direction]);
     exchange_.finish();
     run_groups(schedule, stage, data.boundary_groups[direction]);
@@ -203,21 +224,30 @@ void Executor<Real>::run_group(const Schedule& schedule, const Stage& stage, con
   sums_.begin_group(thread, stage);
   TileContext<Real> context(*this, schedule, thread);
   for (std::int32_t t = group.first_tile; t < group.last_tile; ++t) {
-    context.set_tile(context.graph().tiles[at(t)].rows);
-    for (const std::int32_t position : stage.operations) {
-      const Operation& operation = schedule.program.operations[at(position)];
-      context.set_operation(operation);
-      std::visit(
-          [&](const auto& kind) {
-            using Op = std::decay_t<decltype(kind)>;
-            if constexpr (!std::is_same_v<Op, op::Aggregate> && !std::is_same_v<Op, op::ExternalLoss>) {
-              run(kind, context);
-            }
-          },
-          operation.kind);
-    }
+    context.set_tile(context.graph().tiles[at(t)]);
+    for (const std::int32_t position : stage.operations) run_operation(schedule, position, context);
   }
   sums_.end_group(thread, stage);
+}
+
+template <typename Real>
+void Executor<Real>::run_operation(const Schedule& schedule, std::int32_t position,
+                                   TileContext<Real>& context) {
+  const Operation& operation = schedule.program.operations[at(position)];
+  const OperationRows& rows = schedule.rows[at(position)];
+  context.set_operation(operation, rows);
+  if (context.level() > rows.compute) {
+    if (context.level() <= rows.fill) fill_rows(context.output(), Real{0});
+    return;
+  }
+  std::visit(
+      [&](const auto& kind) {
+        using Op = std::decay_t<decltype(kind)>;
+        if constexpr (!std::is_same_v<Op, op::Aggregate> && !std::is_same_v<Op, op::ExternalLoss>) {
+          run(kind, context);
+        }
+      },
+      operation.kind);
 }
 
 template <typename Real>

@@ -19,8 +19,18 @@ class TileContext {
   TileContext(Executor<Real>& executor, const Schedule& schedule, int thread)
       : executor_(executor), schedule_(schedule), data_(executor.data_of(schedule)), thread_(thread) {}
 
-  void set_tile(RowRange rows) { rows_ = rows; }
-  void set_operation(const Operation& operation) { operation_ = &operation; }
+  void set_tile(const graph::Tile& tile) {
+    rows_ = tile.rows;
+    level_ = static_cast<std::int8_t>(tile.level);
+  }
+  void set_operation(const Operation& operation, const OperationRows& rows) {
+    operation_ = &operation;
+    edges_level_ = rows.edges;
+  }
+
+  std::int8_t level() const { return level_; }
+  /// All rows of an input that is a gradient are zero in this tile.
+  bool is_zero(std::size_t k) const { return level_ > schedule_.nonzero[at(operation_->inputs[k])]; }
 
   RowRange rows() const { return rows_; }
   bool has_input(std::size_t k) const { return k < operation_->inputs.size(); }
@@ -62,7 +72,10 @@ class TileContext {
   }
 
   const graph::LocalGraph& graph() const { return data_.graph; }
+  /// Those that the operation sums over: edges to rows that are all zero are left out.
   const graph::Adjacency& edges(Direction direction) const {
+    const auto some = data_.edges_to_level.find({direction, edges_level_});
+    if (some != data_.edges_to_level.end()) return some->second;
     return direction == Direction::kIn ? graph().in : graph().out();
   }
   /// Per owned row; empty for RowFactor::kOne.
@@ -134,6 +147,8 @@ class TileContext {
   const typename Executor<Real>::GraphData& data_;
   int thread_;
   RowRange rows_;
+  std::int8_t level_ = 0;
+  std::int8_t edges_level_ = 0;
   const Operation* operation_ = nullptr;
 };
 

@@ -101,6 +101,17 @@ inline std::size_t protected_inputs(const Operation& operation) {
       operation.kind);
 }
 
+/// True for a sum over neighbours that may count the row itself as one.
+inline bool reads_own_row(const Kind& kind) {
+  return std::visit(
+      [](const auto& k) {
+        if constexpr (requires { k.add_loop; }) return k.add_loop;
+        if constexpr (requires { k.options.loops; }) return k.options.loops;
+        return false;
+      },
+      kind);
+}
+
 /// True for an operation that takes all rows at once, between two stages.
 inline bool is_whole(const Kind& kind) {
   return std::holds_alternative<op::ExternalLoss>(kind);

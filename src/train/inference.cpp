@@ -160,8 +160,8 @@ class Inference {
     const nn::ValueId output = session_.model().layer_outputs[at(layer - 1)];
     const nn::Schedule schedule =
         nn::make_schedule(nn::inference_program(session_.model(), output), nn::count_rows(partition.graph));
-    DistExchange exchange(communicator_, partition, model_options_.transport, nn::widest_gather(schedule),
-                          session_.threads());
+    DistExchange exchange(communicator_, partition, partition.graph, model_options_.transport,
+                          nn::find_gathers({&schedule}), session_.threads());
     const MatrixView<const float> features(partition.features.data(), partition.graph.owned,
                                            partition.manifest.feature_cols);
     nn::Targets none;

@@ -9,6 +9,7 @@
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
 #include "halo/base/timer.hpp"
+#include "halo/dist/row_levels.hpp"
 #include "halo/dist/training_subgraph.hpp"
 #include "halo/kernels/product.hpp"
 #include "halo/train/feature_scaling.hpp"
@@ -50,6 +51,10 @@ Session::Session(const mpi::Communicator& communicator, const TrainOptions& opti
   });
   if (options.task.inductive) {
     training_graph_ = std::make_unique<graph::LocalGraph>(dist::training_subgraph(communicator_, partition_));
+  }
+  if (purpose == Purpose::kTraining && !model_.external_loss) {
+    dist::mark_row_levels(communicator_, partition_, targets.rows[0],
+                          training_graph_ ? *training_graph_ : partition_.graph);
   }
   make_executor(options, std::move(targets), purpose);
   if (model_.external_loss) make_link_prediction(options, purpose);
@@ -114,9 +119,9 @@ void Session::make_executor(const TrainOptions& options, nn::Targets targets, Pu
   const nn::Graphs graphs(training_graph_ ? *training_graph_ : partition_.graph, partition_.graph);
   nn::Schedules schedules = nn::make_schedules(model_, graphs);
   if (purpose == Purpose::kInference) schedules.train = schedules.evaluation;
-  const std::int64_t cols =
-      std::max(nn::widest_gather(schedules.train), nn::widest_gather(schedules.evaluation));
-  exchange_ = std::make_unique<DistExchange>(communicator_, partition_, options.transport, cols, threads_);
+  exchange_ =
+      std::make_unique<DistExchange>(communicator_, partition_, graphs.train, options.transport,
+                                     nn::find_gathers({&schedules.train, &schedules.evaluation}), threads_);
   executor_ = std::make_unique<nn::Executor<float>>(graphs, features, std::move(targets),
                                                     std::move(schedules), *exchange_, threads_);
 }

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "halo/base/error.hpp"
 #include "halo/dist/halo_gather.hpp"
 #include "halo/mpi/communicator.hpp"
@@ -99,6 +101,38 @@ TEST_CASE("every transport fills the halo with the owners' rows, any width, floa
       INFO(halo::dist::to_string(transport));
       check_gathers<float>(setting, transport, 1);
       check_gathers<double>(setting, transport, 2);
+    }
+  }
+}
+
+TEST_CASE("a plan for rows of low levels sends these alone, puts them where they belong, leaves the others") {
+  const auto level_of = [](NodeId id) { return static_cast<std::uint8_t>(id * 7 % 4); };
+  for (const auto& [name, graph] : halo::testing::small_graphs()) {
+    const Setting setting(graph);
+    const auto& halo_ids = setting.share.in_halo;
+    std::vector<std::uint8_t> owned, halo;
+    for (halo::LocalId i = 0; i < setting.share.graph.owned; ++i)
+      owned.push_back(level_of(setting.share.graph.first_node + i));
+    for (const NodeId id : halo_ids) halo.push_back(level_of(id));
+    for (const std::uint8_t level : std::vector<std::uint8_t>{0, 2, 3}) {
+      const HaloPlan plan = halo::dist::plan_to_level(setting.in_plan, owned, halo, level);
+      for (const Transport transport : kTransports) {
+        INFO(name);
+        HaloGather<float> gather(world(), plan, transport, 5);
+        std::vector<float> x = filled<float>(setting, halo_ids.size(), 5, 1);
+        gather.start(view(x, setting, halo_ids.size(), 5), 2);
+        gather.finish();
+        std::vector<float> expected = gathered<float>(setting, halo_ids, 5, 1);
+        std::int64_t left_out = 0;
+        for (std::size_t k = 0; k < halo_ids.size(); ++k) {
+          if (halo[k] <= level) continue;
+          ++left_out;
+          std::fill_n(expected.end() - 5 * static_cast<std::ptrdiff_t>(halo_ids.size() - k), 5, -1.0F);
+        }
+        CHECK(x == expected);
+        CHECK(plan.rows_received() == std::ssize(halo_ids) - left_out);
+        CHECK(gather.statistics().bytes_sent == plan.rows_sent() * 5 * 4);
+      }
     }
   }
 }

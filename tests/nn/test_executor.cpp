@@ -73,7 +73,7 @@ Result run(const Problem& problem, const nn::Program& model, std::int64_t featur
 /// Keeps what its rank has summed.
 class RecordingExchange final : public nn::Exchange<double> {
  public:
-  void start(nn::Direction, halo::MatrixView<double>) override {}
+  void start(nn::Direction, std::int8_t, halo::MatrixView<double>) override {}
   void poke() override {}
   void finish() override {}
   void sum(std::span<std::int64_t> values) override { sums.emplace_back(values.begin(), values.end()); }
@@ -84,7 +84,7 @@ class RecordingExchange final : public nn::Exchange<double> {
 class ReplayingExchange final : public nn::Exchange<double> {
  public:
   explicit ReplayingExchange(std::vector<std::vector<std::int64_t>> sums) : sums_(std::move(sums)) {}
-  void start(nn::Direction, halo::MatrixView<double>) override {}
+  void start(nn::Direction, std::int8_t, halo::MatrixView<double>) override {}
   void poke() override {}
   void finish() override {}
   void sum(std::span<std::int64_t> values) override {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "halo/graph/row_levels.hpp"
 #include "halo/partition/locality_order.hpp"
 #include "halo/partition/node_order.hpp"
 #include "halo/partition/part_order.hpp"
@@ -132,7 +133,8 @@ TEST_CASE("orders of parts are permutations for any number of parts, edges betwe
 
 TEST_CASE("interior rows stand before boundary rows, by hand") {
   // Path 0 .. 7, parts {0 1 2 3} and {4 5 6 7}: only 3 and 4 touch the other part.
-  const NodeOrder order = order_nodes(grid(8, 1).csr(), std::vector<PartId>{0, 0, 0, 0, 1, 1, 1, 1}, 2, 1);
+  const NodeOrder order = order_nodes(grid(8, 1).csr(), std::vector<PartId>{0, 0, 0, 0, 1, 1, 1, 1}, 2,
+                                      std::vector<std::uint8_t>(8, 3), 1);
   CHECK(order.part_offsets == std::vector<NodeId>{0, 4, 8});
   CHECK(order.boundary_begin == std::vector<NodeId>{3, 7});
   CHECK(order.original_id[3] == 3);
@@ -142,9 +144,32 @@ TEST_CASE("interior rows stand before boundary rows, by hand") {
     CHECK(order.original_id[static_cast<std::size_t>(new_id[i])] == static_cast<NodeId>(i));
 }
 
+TEST_CASE("rows of one level stand together within interior and boundary, by hand") {
+  // The same path and parts, trained on 1 and 4: levels 1 0 1 2 | 0 1 2 3 in order of the in-edges 1 -> 0 ...
+  const graph::Csr path = grid(8, 1).csr();
+  std::vector<std::uint8_t> train(8, 0);
+  train[1] = train[4] = 1;
+  const std::vector<std::uint8_t> level = graph::find_levels(path, train);
+  CHECK(level == std::vector<std::uint8_t>{1, 0, 1, 1, 0, 1, 2, 3});
+  const NodeOrder order = order_nodes(path, std::vector<PartId>{0, 0, 0, 0, 1, 1, 1, 1}, 2, level, 1);
+  CHECK(order.original_id[0] == 1);
+  CHECK(order.original_id[3] == 3);  // boundary
+  CHECK(order.original_id[4] == 5);
+  CHECK(order.original_id[5] == 6);
+  CHECK(order.original_id[6] == 7);
+  CHECK(order.original_id[7] == 4);  // boundary
+  CHECK(order.level_begin == std::vector<NodeId>{0, 1, 3, 4, 5, 6, 7});
+  const Tiles tiles = cut_tiles(order, 2, 2);
+  CHECK(tiles.tile_offsets == std::vector<NodeId>{0, 1, 3, 4, 5, 6, 7, 8});
+  CHECK(tiles.group_offsets == std::vector<std::int64_t>{0, 2, 3, 5, 6, 7});
+}
+
 TEST_CASE("tiles and groups stop at the ends of parts and of interiors") {
   //          part 0: interior 0-5, boundary 5-7 | part 1: boundary 7-9 | part 2: interior 9-13
-  const Tiles tiles = cut_tiles(std::vector<NodeId>{0, 7, 9, 13}, std::vector<NodeId>{5, 7, 13}, 2, 2);
+  NodeOrder order;
+  order.part_offsets = {0, 7, 9, 13};
+  order.boundary_begin = {5, 7, 13};
+  const Tiles tiles = cut_tiles(order, 2, 2);
   CHECK(tiles.tile_offsets == std::vector<NodeId>{0, 2, 4, 5, 7, 9, 11, 13});
   CHECK(tiles.group_offsets == std::vector<std::int64_t>{0, 2, 3, 4, 5, 7});
 }

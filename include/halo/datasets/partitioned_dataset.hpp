@@ -19,8 +19,8 @@ namespace halo::datasets {
 //
 //   partition.json      the manifest below, written last: a folder without it is unfinished
 //   part_offsets.npy    int64 [K + 1]
-//   tile_offsets.npy    int64 [tiles + 1]   node ids; a tile never crosses a part or its interior / boundary
-//                       line
+//   tile_offsets.npy    int64 [tiles + 1]   node ids; a tile never crosses a part, its interior / boundary line
+//                       or a level (halo/graph/row_levels.hpp)
 //   group_offsets.npy   int64 [groups + 1]  tile numbers; a group never crosses them either
 //   checksums.npy       uint64 [sliced files, K]  XXH3-64 of each part's slice; the row of a file is its
 //                       `checksum_row` in the manifest

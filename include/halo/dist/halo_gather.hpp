@@ -44,7 +44,7 @@ class HaloGather {
   void start(MatrixView<Real> x, int threads);
   /// Local: lets the MPI library make progress. Cheap enough to call between tiles.
   void poke();
-  /// Collective: on return the halo rows of the started matrix hold their owners' rows.
+  /// Collective: on return the halo rows of the started matrix that are in the plan hold their owners' rows.
   void finish();
 
   const GatherStatistics& statistics() const;

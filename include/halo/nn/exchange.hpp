@@ -14,8 +14,9 @@ template <typename Real>
 class Exchange {
  public:
   virtual ~Exchange() = default;
-  /// Starts to fill the halo rows of x: [owned + halo of direction x d].
-  virtual void start(Direction direction, MatrixView<Real> x) = 0;
+  /// Starts to fill the halo rows of x: [owned + halo of direction x d], those of at most `level`
+  /// (halo/graph/row_levels.hpp).
+  virtual void start(Direction direction, std::int8_t level, MatrixView<Real> x) = 0;
   virtual void poke() = 0;
   virtual void finish() = 0;
   /// values += the other ranks' values.
@@ -26,7 +27,7 @@ class Exchange {
 template <typename Real>
 class SoloExchange final : public Exchange<Real> {
  public:
-  void start(Direction, MatrixView<Real>) override {}
+  void start(Direction, std::int8_t, MatrixView<Real>) override {}
   void poke() override {}
   void finish() override {}
   void sum(std::span<std::int64_t>) override {}

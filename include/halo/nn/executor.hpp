@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "halo/base/buffer.hpp"
@@ -17,6 +18,9 @@
 #include "halo/nn/targets.hpp"
 
 namespace halo::nn {
+
+template <typename Real>
+class TileContext;
 
 /// Bytes per rank that a run needs, by purpose; they follow from the schedules alone.
 struct MemoryPlan {
@@ -79,12 +83,16 @@ class Executor {
   // What one graph gives to the operations.
   struct GraphData {
     GraphData(const graph::LocalGraph& graph_, bool needs_neighbour_ids);
+    void add_edges_to_levels(const Schedule& schedule);
     const graph::LocalGraph& graph;
     Buffer<Real> gcn_factor;
     Buffer<Real> inverse_degree;
     Buffer<Real> loop;
     std::vector<NodeId> neighbour_ids[2];  ///< original ids of owned and halo, per direction; on a symmetric
                                            ///< graph the first serves both
+    /// Edges into rows of the levels below the last, where levels are known; built for those that a schedule
+    /// sums over.
+    std::map<std::pair<Direction, std::int8_t>, graph::Adjacency> edges_to_level;
     std::vector<std::int32_t> interior_groups[2];  ///< per direction
     std::vector<std::int32_t> boundary_groups[2];
     std::vector<std::int32_t> all_groups;
@@ -96,6 +104,7 @@ class Executor {
   void run_stage(const Schedule& schedule, const Stage& stage);
   void run_groups(const Schedule& schedule, const Stage& stage, std::span<const std::int32_t> groups);
   void run_group(const Schedule& schedule, const Stage& stage, const graph::TileGroup& group, int thread);
+  void run_operation(const Schedule& schedule, std::int32_t position, TileContext<Real>& context);
   void run_external_loss(const Schedule& schedule, const Operation& operation);
   void finish_reductions(const Schedule& schedule, const Stage& stage);
   void move_running_statistics(const Program& program, const op::BatchNorm& norm);

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 #include "halo/graph/local_graph.hpp"
+#include "halo/graph/row_levels.hpp"
 #include "halo/nn/program.hpp"
 
 namespace halo::nn {
@@ -15,10 +17,11 @@ struct Stage {
   std::vector<ReductionId> reductions{};  ///< summed over all ranks first
   ValueId gathered = kNone;               ///< value whose halo rows are fetched first, or kNone
   Direction direction = Direction::kIn;   ///< of that gather
-  bool whole = false;                     ///< its one operation takes all rows at once
-  std::vector<std::int32_t> operations;   ///< positions in Program::operations, in order
-  std::vector<ParameterId> gradients{};   ///< its operations add to, each once
-  std::vector<ReductionId> written{};     ///< reductions its operations add to, each once
+  std::int8_t level = static_cast<std::int8_t>(graph::kLastLevel);  ///< highest of rows it fetches
+  bool whole = false;                    ///< its one operation takes all rows at once
+  std::vector<std::int32_t> operations;  ///< positions in Program::operations, in order
+  std::vector<ParameterId> gradients{};  ///< its operations add to, each once
+  std::vector<ReductionId> written{};    ///< reductions its operations add to, each once
 };
 
 /// Where a value lives.
@@ -31,6 +34,16 @@ struct Placement {
   Memory memory = Memory::kConstant;
   std::int64_t offset = kNone;  ///< of its first element in arena or scratch
   std::string constant;         ///< key of a constant
+};
+
+inline constexpr std::int8_t kNoRows = -1;
+
+/// Rows of an operation by the level of their tile (halo/graph/row_levels.hpp); all where levels are not
+/// known.
+struct OperationRows {
+  std::int8_t compute = static_cast<std::int8_t>(graph::kLastLevel);  ///< highest level that is computed
+  std::int8_t fill = kNoRows;  ///< highest level that is read: zeros beyond `compute`
+  std::int8_t edges = static_cast<std::int8_t>(graph::kLastLevel);  ///< highest of columns it sums over
 };
 
 /// Rows this rank has room for: a gathered value needs the halo of its direction(s).
@@ -52,6 +65,8 @@ struct Schedule {
   std::vector<Stage> stages;            ///< run each epoch
   std::vector<Placement> placements;    ///< per value
   std::vector<std::int64_t> halo_rows;  ///< per value: rows behind the owned ones
+  std::vector<OperationRows> rows;      ///< per operation
+  std::vector<std::int8_t> nonzero;     ///< per value: highest level of rows that may not be zero
   std::int64_t arena_elements = 0;
   std::int64_t scratch_elements = 0;  ///< of one thread
 };
@@ -62,8 +77,14 @@ std::string constant_key(const Program& program, ValueId value);
 /// `constants_of`: as in Schedule; schedules of one graph share it.
 Schedule make_schedule(Program program, const RowCounts& rows, std::string constants_of = "");
 
-/// Widest matrix that any gather of the schedule moves, in columns; 0 without gathers.
-std::int64_t widest_gather(const Schedule& schedule);
+/// A kind of gather: rows of at most `level` in one direction, and the most columns.
+struct GatherShape {
+  Direction direction = Direction::kIn;
+  std::int8_t level = 0;
+  std::int64_t cols = 0;
+};
+/// Every kind of gather of the schedules, each once.
+std::vector<GatherShape> find_gathers(std::initializer_list<const Schedule*> schedules);
 
 /// The graph a model is trained on and the one it is judged on: one and the same, or (inductive) the subgraph
 /// of the training nodes and the whole, with the same owned rows and the same halo.

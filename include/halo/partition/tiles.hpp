@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "halo/base/ids.hpp"
+#include "halo/partition/node_order.hpp"
 
 namespace halo::partition {
 
@@ -15,10 +15,9 @@ struct Tiles {
   std::int64_t tiles_per_group = 0;         ///< tiles of a full group
 };
 
-/// Cuts every part's interior rows and every part's boundary rows (NodeOrder) into tiles of `tile_rows` rows,
-/// the last one shorter, and these into groups of `tiles_per_group` tiles, the last one shorter. No tile and
-/// no group crosses a line.
-Tiles cut_tiles(std::span<const NodeId> part_offsets, std::span<const NodeId> boundary_begin,
-                std::int64_t tile_rows, std::int64_t tiles_per_group);
+/// Cuts every part's interior rows and every part's boundary rows into tiles of at most `tile_rows` rows of
+/// one level, and these into groups of at most `tiles_per_group` tiles. No tile crosses a line of the order
+/// (parts, boundary_begin, level_begin); a group may cross levels.
+Tiles cut_tiles(const NodeOrder& order, std::int64_t tile_rows, std::int64_t tiles_per_group);
 
 }  // namespace halo::partition

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <map>
+#include <span>
+#include <utility>
 
 #include "halo/base/timer.hpp"
 #include "halo/dist/halo_gather.hpp"
 #include "halo/dist/load_partition.hpp"
 #include "halo/mpi/communicator.hpp"
 #include "halo/nn/exchange.hpp"
+#include "halo/nn/schedule.hpp"
 
 namespace halo::train {
 
@@ -18,15 +21,17 @@ struct ExchangeStatistics {
   std::int64_t halo_bytes_sent = 0;
 };
 
-/// A program's exchange between the ranks of a communicator: one halo gather per direction and an integer
-/// allreduce.
+/// A program's exchange between the ranks of a communicator: a halo gather for each direction and level of
+/// rows, and an integer allreduce.
 class DistExchange final : public nn::Exchange<float> {
  public:
-  /// Collective. `max_cols`: widest matrix that will be gathered.
+  /// Collective. `graph`: the one that is trained on, with its levels if they are known; `shapes`: every
+  /// gather that there will be.
   DistExchange(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
-               dist::Transport transport, std::int64_t max_cols, int threads);
+               const graph::LocalGraph& graph, dist::Transport transport,
+               std::span<const nn::GatherShape> shapes, int threads);
 
-  void start(nn::Direction direction, MatrixView<float> x) override;
+  void start(nn::Direction direction, std::int8_t level, MatrixView<float> x) override;
   void poke() override;
   void finish() override;
   void sum(std::span<std::int64_t> values) override;
@@ -36,9 +41,11 @@ class DistExchange final : public nn::Exchange<float> {
 
  private:
   const mpi::Communicator& communicator_;
-  dist::HaloGather<float> in_;
-  std::optional<dist::HaloGather<float>>
-      out_;  ///< where the graph is directed; a symmetric one needs one gather
+  using Key = std::pair<nn::Direction, std::int8_t>;
+  Key key_of(nn::Direction direction, std::int8_t level) const;
+
+  bool symmetric_;  ///< then one direction serves both
+  std::map<Key, dist::HaloGather<float>> gathers_;
   dist::HaloGather<float>* active_ = nullptr;
   int threads_;
   double allreduce_seconds_ = 0.0;

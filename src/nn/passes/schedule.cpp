@@ -9,6 +9,7 @@
 #include "../traits.hpp"
 #include "buffers.hpp"
 #include "halo/nn/passes.hpp"
+#include "row_levels.hpp"
 #include "uses.hpp"
 
 namespace halo::nn {
@@ -102,6 +103,14 @@ std::vector<std::int64_t> count_halo_rows(const Program& program, const RowCount
   return halo;
 }
 
+/// A gather fetches the rows that the gathered value was computed in.
+void set_gather_levels(Schedule& schedule) {
+  const auto producers = find_producers(schedule.program);
+  for (Stage& stage : schedule.stages) {
+    if (stage.gathered != kNone) stage.level = schedule.rows[at(producers[at(stage.gathered)])].compute;
+  }
+}
+
 }  // namespace
 
 std::string constant_key(const Program& program, ValueId value) {
@@ -132,18 +141,32 @@ Schedule make_schedule(Program program, const RowCounts& rows, std::string const
   }
   schedule.constants_of = std::move(constants_of);
   schedule.program = std::move(program);
+  find_row_levels(schedule);
+  for (const std::int32_t position : constant_positions) schedule.rows[at(position)] = {};  // of all programs
+  set_gather_levels(schedule);
   place_in_buffers(schedule, rows);
   return schedule;
 }
 
-std::int64_t widest_gather(const Schedule& schedule) {
-  std::int64_t cols = 0;
-  for (const auto* stages : {&schedule.constant_stages, &schedule.stages}) {
-    for (const Stage& stage : *stages) {
-      if (stage.gathered != kNone) cols = std::max(cols, schedule.program.cols(stage.gathered));
+std::vector<GatherShape> find_gathers(std::initializer_list<const Schedule*> schedules) {
+  std::vector<GatherShape> shapes;
+  const auto add = [&](const Schedule& schedule, const Stage& stage) {
+    if (stage.gathered == kNone) return;
+    const std::int64_t cols = schedule.program.cols(stage.gathered);
+    const auto same = std::find_if(shapes.begin(), shapes.end(), [&](const GatherShape& shape) {
+      return shape.direction == stage.direction && shape.level == stage.level;
+    });
+    if (same == shapes.end()) {
+      shapes.push_back({stage.direction, stage.level, cols});
+    } else {
+      same->cols = std::max(same->cols, cols);
     }
+  };
+  for (const Schedule* schedule : schedules) {
+    for (const Stage& stage : schedule->constant_stages) add(*schedule, stage);
+    for (const Stage& stage : schedule->stages) add(*schedule, stage);
   }
-  return cols;
+  return shapes;
 }
 
 RowCounts count_rows(const graph::LocalGraph& graph) {
@@ -183,6 +206,8 @@ std::string to_text(const Schedule& schedule) {
         }
         text += describe(operation.kind);
         for (const ValueId input : operation.inputs) text += fmt::format(" v{}", input);
+        const int level = schedule.rows[at(position)].compute;
+        if (level < graph::kLastLevel) text += fmt::format(", rows to level {}", level);
         text += "\n";
       }
     }
