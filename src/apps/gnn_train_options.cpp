@@ -47,8 +47,10 @@ void add_training_options(CLI::App& app, TrainArguments& arguments) {
                  "stop after so many evaluations without a better one and keep the best weights; 0: run all");
   app.add_flag("--best-weights", options.best_weights,
                "keep the weights of the best evaluation, not the last");
-  app.add_option("--select", arguments.select,
-                 "what makes an evaluation better: val_loss or val_metric (the task's first metric)");
+  app.add_option(
+      "--select", arguments.select,
+      "what makes an evaluation better: val_loss, val_metric (the task's first metric) or val_both (as "
+      "good as ever in both; patience counts from where one was)");
   app.add_option("--seed", options.seed, "of initial weights and dropout");
   app.add_option("--initial-weights", options.initial_weights,
                  "begin with the weights of this .safetensors file (and the embedding.npy beside it)");

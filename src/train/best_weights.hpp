@@ -35,7 +35,7 @@ class BestWeights {
   std::int64_t patience_;
   std::int64_t epoch_ = 0;
   std::int64_t evaluations_since_ = 0;
-  double cost_ = 0.0;  ///< of epoch_; lower is better
+  std::vector<double> lowest_;  ///< so far: the cost that decides, or both
   std::vector<float> parameters_;
 };
 

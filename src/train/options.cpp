@@ -24,8 +24,10 @@ void check_at_least(std::int64_t least, const char* option, std::int64_t found, 
 }  // namespace
 
 Selection parse_selection(const std::string& text) {
-  check(text == "val_loss" || text == "val_metric", "--select", text, "val_loss or val_metric");
-  return text == "val_loss" ? Selection::kLoss : Selection::kMetric;
+  if (text == "val_loss") return Selection::kLoss;
+  if (text == "val_metric") return Selection::kMetric;
+  check(text == "val_both", "--select", text, "val_loss, val_metric or val_both");
+  return Selection::kBoth;
 }
 
 void check_options(const TrainOptions& options) {

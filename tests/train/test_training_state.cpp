@@ -103,4 +103,31 @@ TEST_CASE("an evaluation without a figure is kept, survives a checkpoint, and an
   CHECK(resumed.parameters()[0] == 3.0F);
 }
 
+TEST_CASE("of loss and metric both: kept where both are as good as ever, patience from where one was") {
+  TrainOptions options;
+  options.patience = 2;
+  options.select = Selection::kBoth;
+  BestWeights best(options);
+  const auto judge = [&](std::int64_t epoch, double loss, double accuracy) {
+    const Metric metric = {.name = "accuracy", .value = {0.0, accuracy, 0.0}, .higher_is_better = true};
+    best.judge(epoch, {.loss = {0.0, loss, 0.0}, .metrics = {metric}}, std::vector<float>{1.0F});
+    BestWeights resumed(options);
+    resumed.set_state(nlohmann::json::parse(best.state().dump()), 1);
+    best = resumed;
+  };
+  judge(1, 2.0, 0.5);
+  judge(2, 1.0, 0.4);  // the loss alone: patience begins anew, the weights stay
+  CHECK(best.epoch() == 1);
+  judge(3, 1.5, 0.6);  // better than epoch 1 in both, but the loss was lower once
+  CHECK(best.epoch() == 1);
+  CHECK(!best.out_of_patience());
+  judge(4, 1.0, 0.6);  // as good as ever
+  CHECK(best.epoch() == 4);
+  judge(5, 1.1, 0.5);
+  CHECK(!best.out_of_patience());
+  judge(6, 1.1, 0.5);
+  CHECK(best.out_of_patience());
+  CHECK(best.epoch() == 4);
+}
+
 }  // namespace halo::train

@@ -13,9 +13,14 @@
 namespace halo::train {
 
 /// What decides between two epochs which has the better weights, on the validation nodes.
-enum class Selection { kLoss, kMetric };
+enum class Selection {
+  kLoss,
+  kMetric,
+  kBoth,  ///< loss and metric as good as ever; patience counts from where one of them was (Velickovic et al.
+          ///< 2018, section 3.3)
+};
 
-/// "val_loss" or "val_metric"; InputError on anything else.
+/// "val_loss", "val_metric" or "val_both"; InputError on anything else.
 Selection parse_selection(const std::string& text);
 
 /// Everything that decides what a run computes and where it goes.
