@@ -9,20 +9,20 @@ namespace {
 
 constexpr std::int64_t kWindow = 1024;
 
-Graph make_clustered() {
+Graph make_clustered(std::int64_t nodes) {
   Graph graph;
-  graph.indptr.reserve(static_cast<std::size_t>(kNodes) + 1);
-  graph.columns.reserve(static_cast<std::size_t>(kNodes) * kMeanDegree * 101 / 100);
+  graph.indptr.reserve(static_cast<std::size_t>(nodes) + 1);
+  graph.columns.reserve(static_cast<std::size_t>(nodes) * kMeanDegree * 101 / 100);
   graph.indptr.push_back(0);
   RandomStream random(20);
-  for (std::int64_t node = 0; node < kNodes; ++node) {
+  for (std::int64_t node = 0; node < nodes; ++node) {
     const auto degree = static_cast<int>(random.below(2 * kMeanDegree + 1));
     for (int e = 0; e < degree; ++e) {
       const bool far = random.below(10) == 0;
       const auto near = node - kWindow + static_cast<std::int64_t>(random.below(2 * kWindow + 1));
-      const auto anywhere = static_cast<std::int64_t>(random.below(kNodes));
+      const auto anywhere = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(nodes)));
       graph.columns.push_back(
-          static_cast<LocalId>(far ? anywhere : std::clamp<std::int64_t>(near, 0, kNodes - 1)));
+          static_cast<LocalId>(far ? anywhere : std::clamp<std::int64_t>(near, 0, nodes - 1)));
     }
     std::sort(graph.columns.begin() + graph.indptr.back(), graph.columns.end());
     graph.indptr.push_back(graph.num_edges());
@@ -71,7 +71,12 @@ Graph make_skewed() {
 }  // namespace
 
 const Graph& clustered_graph() {
-  static const Graph graph = make_clustered();
+  static const Graph graph = make_clustered(kNodes);
+  return graph;
+}
+
+const Graph& small_clustered_graph() {
+  static const Graph graph = make_clustered(kFewNodes);
   return graph;
 }
 
