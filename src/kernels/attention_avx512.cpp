@@ -6,7 +6,8 @@
 #include "attention_loops.hpp"
 #include "row_loops.hpp"
 
-#define HALO_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512")))
+// Eight lanes: loops over fewer heads than a vector has lanes run one by one.
+#define HALO_TARGET __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=256")))
 #define HALO_INLINE HALO_TARGET inline __attribute__((always_inline))
 
 namespace halo::kernels::internal {
