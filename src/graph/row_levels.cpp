@@ -62,6 +62,7 @@ std::vector<std::uint8_t> find_levels(const Csr& in_edges, std::span<const std::
 
 void mark_levels(LocalGraph& graph, std::span<const std::uint8_t> starts,
                  const std::function<void(LocalGraph&)>& fetch_halo_levels) {
+  graph.has_levels = true;
   graph.level.assign(at(graph.owned), kLastLevel);
   for (std::size_t i = 0; i < starts.size(); ++i) {
     if (starts[i] != 0) graph.level[i] = 0;

@@ -77,7 +77,7 @@ Executor<Real>::GraphData::GraphData(const graph::LocalGraph& graph_, bool needs
 
 template <typename Real>
 void Executor<Real>::GraphData::add_edges_to_levels(const Schedule& schedule) {
-  if (graph.level.empty()) return;
+  if (!graph.has_levels) return;
   for (std::size_t k = 0; k < schedule.rows.size(); ++k) {
     const auto gather = gather_of(schedule.program.operations[k].kind);
     const std::int8_t level = schedule.rows[k].edges;

@@ -17,7 +17,7 @@ DistExchange::DistExchange(const mpi::Communicator& communicator, const dist::Lo
     : communicator_(communicator), symmetric_(graph.symmetric), threads_(threads) {
   std::map<Key, std::int64_t> cols;  // the same order on every rank
   for (const nn::GatherShape& shape : shapes) {
-    std::int64_t& widest = cols[key_of(shape.direction, graph.level.empty() ? kAllRows : shape.level)];
+    std::int64_t& widest = cols[key_of(shape.direction, graph.has_levels ? shape.level : kAllRows)];
     widest = std::max(widest, shape.cols);
   }
   for (const auto& [key, widest] : cols) {

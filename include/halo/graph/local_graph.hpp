@@ -17,7 +17,7 @@ struct Adjacency {
   std::vector<float> weights;              ///< one for each column; empty: every edge weighs 1
   LocalId halo = 0;                        ///< halo nodes of this direction; columns are < owned + halo
   std::vector<NodeId> halo_original_id{};  ///< halo: the user's ids of the halo nodes
-  std::vector<std::uint8_t> halo_level{};  ///< halo: levels of the halo nodes; empty as LocalGraph::level
+  std::vector<std::uint8_t> halo_level{};  ///< halo: levels of the halo nodes, where they are known
 };
 
 /// Rows [rows.begin, rows.end) of local ids, at most `tile_rows` of the dataset; never crosses a part.
@@ -51,7 +51,8 @@ struct LocalGraph {
   std::vector<float> loop_to_add;    ///< owned: weight of the loop i -> i to add; 0 where there is one
   std::vector<std::uint8_t> active;  ///< owned: 1 for rows that count in statistics over rows; empty: all do
   NodeId global_active = 0;          ///< active rows of all ranks; global_nodes where `active` is empty
-  std::vector<std::uint8_t> level;   ///< owned: see row_levels.hpp; empty: not known
+  bool has_levels = false;           ///< on every rank, also on one that owns nothing
+  std::vector<std::uint8_t> level;   ///< owned, where levels are known: see row_levels.hpp
   std::vector<Tile> tiles;
   std::vector<TileGroup> groups;
 
