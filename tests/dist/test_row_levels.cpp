@@ -10,7 +10,6 @@
 #include "support/small_partition.hpp"
 
 using halo::at;
-using halo::EdgeId;
 using halo::NodeId;
 using halo::graph::kLastLevel;
 using halo::testing::world;

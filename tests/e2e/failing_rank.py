@@ -51,13 +51,13 @@ class FailingRank(HaloTest):
                 self.assertIn(f"rank {victim}", said)
 
     def test_out_of_memory(self):
-        limit = 400 << 20  # bytes of address space: enough for MPI, not for the matrices of --hidden 20000
+        limit = 400 << 20  # bytes of address space: enough for MPI, not for the matrices of --hidden 100000
 
         def starved(*words):
             return ["prlimit", f"--as={limit}", *words]
 
-        command = [Programs.mpiexec, "-n", 1, Programs.train, self.parts, "--hidden", 20000, "--epochs", 3, "--threads", 1,
-                   ":", "-n", 1, *starved(Programs.train, self.parts, "--hidden", 20000, "--epochs", 3, "--threads", 1)]
+        command = [Programs.mpiexec, "-n", 1, Programs.train, self.parts, "--hidden", 100000, "--epochs", 3, "--threads", 1,
+                   ":", "-n", 1, *starved(Programs.train, self.parts, "--hidden", 100000, "--epochs", 3, "--threads", 1)]
         started = time.monotonic()
         done = run(command, timeout=100)
         self.assertNotEqual(done.returncode, 0)
