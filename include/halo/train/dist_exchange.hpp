@@ -45,6 +45,8 @@ class DistExchange final : public nn::Exchange<float> {
   Key key_of(nn::Direction direction, std::int8_t level) const;
 
   bool symmetric_;  ///< then one direction serves both
+  bool graph_has_levels_;
+  std::map<Key, Key> gather_of_;  ///< of each shape; those that save little fetch all rows
   std::map<Key, dist::HaloGather<float>> gathers_;
   dist::HaloGather<float>* active_ = nullptr;
   int threads_;
