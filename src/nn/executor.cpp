@@ -109,6 +109,11 @@ Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets
     evaluation_data_.emplace(graphs.evaluation, needs_neighbour_ids(evaluation_));
   }
   train_data_.add_edges_to_levels(train_);
+  for (const Operation& operation : train_.program.operations) {
+    const auto* linear = std::get_if<op::LinearInputGradient>(&operation.kind);
+    if (linear == nullptr) continue;
+    transposed_.try_emplace(linear->weight, train_.program.parameter(linear->weight).size());
+  }
   for (const Reduction& reduction : train_.program.reductions) reductions_.emplace_back(at(reduction.size));
   for (int thread = 0; thread < threads_; ++thread) {
     scratch_.emplace_back(std::max(train_.scratch_elements, evaluation_.scratch_elements));
@@ -128,6 +133,8 @@ MemoryPlan Executor<Real>::memory_plan() const {
   for (const Buffer<Real>& buffer : scratch_)
     plan.scratch += buffer.size() * static_cast<std::int64_t>(sizeof(Real));
   plan.sums = sums_.bytes();
+  for (const auto& [id, weight] : transposed_)
+    plan.weights += weight.size() * static_cast<std::int64_t>(sizeof(Real));
   std::map<std::string, std::int64_t> constants;
   for (const Schedule* schedule : {&train_, &evaluation_}) {
     for (const Stage& stage : schedule->constant_stages) {
@@ -291,12 +298,24 @@ void Executor<Real>::move_running_statistics(const Program& program, const op::B
 }
 
 template <typename Real>
+void Executor<Real>::transpose_weights() {
+  for (auto& [id, transposed] : transposed_) {
+    const Parameter& shape = train_.program.parameter(id);
+    const MatrixView<const Real> weight(parameters_.data() + shape.offset, shape.rows, shape.cols);
+    for (std::int64_t r = 0; r < shape.rows; ++r) {
+      for (std::int64_t c = 0; c < shape.cols; ++c) transposed.data()[c * shape.rows + r] = weight.row(r)[c];
+    }
+  }
+}
+
+template <typename Real>
 double Executor<Real>::train(std::span<Real> parameters, std::uint64_t seed, std::uint64_t epoch,
                              std::span<Real> gradient) {
   parameters_ = parameters;
   running_ = parameters;
   seed_ = seed;
   epoch_ = epoch;
+  transpose_weights();
   sums_.clear();
   run_stages(train_, train_.stages);
   exchange_.sum(sums_.merge(false));

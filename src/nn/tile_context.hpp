@@ -46,6 +46,11 @@ class TileContext {
     const Parameter& shape = schedule_.program.parameter(id);
     return {executor_.parameters_.data() + shape.offset, shape.rows, shape.cols};
   }
+  /// [cols x rows] of a weight that LinearInputGradient multiplies by: transposed once in an epoch.
+  MatrixView<const Real> transposed_parameter(ParameterId id) const {
+    const Parameter& shape = schedule_.program.parameter(id);
+    return {executor_.transposed_.at(id).data(), shape.cols, shape.rows};
+  }
   MatrixView<Real> gradient(ParameterId id) const {
     return executor_.sums_.gradient(thread_, schedule_.program.parameter(id));
   }

@@ -28,6 +28,7 @@ struct MemoryPlan {
   std::int64_t scratch = 0;    ///< the same of values that live for a tile, all threads
   std::int64_t constants = 0;  ///< folded constants
   std::int64_t sums = 0;       ///< partial and exact sums, all threads
+  std::int64_t weights = 0;    ///< transposed weights
 };
 
 /// Learnt rows of the owned nodes and their gradient, both [owned x d], kept by the caller.
@@ -100,6 +101,7 @@ class Executor {
 
   void fold(const Schedule& schedule);
   void keep_constants_read(const Schedule& schedule, const std::vector<std::string>& made);
+  void transpose_weights();
   void run_stages(const Schedule& schedule, const std::vector<Stage>& stages);
   void run_stage(const Schedule& schedule, const Stage& stage);
   void run_groups(const Schedule& schedule, const Stage& stage, std::span<const std::int32_t> groups);
@@ -129,6 +131,7 @@ class Executor {
   Buffer<Real> arena_;
   std::vector<Buffer<Real>> scratch_;  ///< per thread
   std::map<std::string, Buffer<Real>> constants_;
+  std::map<ParameterId, Buffer<Real>> transposed_;  ///< weights that backward multiplies by
   RowSums<Real> sums_;
   std::vector<std::vector<double>> reductions_;  ///< values of the training program's
   std::vector<std::int32_t> predictions_;

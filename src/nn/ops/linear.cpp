@@ -46,7 +46,7 @@ void run(const op::LinearInputGradient& linear, const TileContext<Real>& tile) {
   const bool has_addend = tile.has_input(1);
   if (has_addend) place_addend(tile.input(1), dx);
   if (has_addend && tile.is_zero(0)) return;
-  kernels::product_right_transposed(tile.input(0), tile.parameter(linear.weight), dx, has_addend);
+  kernels::product(tile.input(0), tile.transposed_parameter(linear.weight), dx, has_addend);
 }
 
 template <typename Real>
