@@ -41,6 +41,10 @@ void add_model_options(CLI::App& app, nn::ModelOptions& model) {
   app.add_flag("--output-linear", model.output_linear, "hidden layers only, then a linear layer");
   app.add_option("--embedding", model.embedding,
                  "learnt columns for each node, beside the features or instead of them; 0: none");
+  app.add_option(
+      "--storage", model.storage,
+      "of activations, gradients and halo rows between stages: float32, or bf16 for half the bytes; "
+      "sums, products and parameters are float32");
   add_layer_options(app, model);
 }
 

@@ -2,13 +2,14 @@
 
 #include <cassert>
 
+#include "halo/kernels/half_rows.hpp"
 #include "neighbour_sum_isa.hpp"
 
 namespace halo::kernels {
 
 template <typename Real>
 void internal::neighbour_sum_with(VectorIsa isa, const NeighbourSum<Real>& sum) {
-  assert(sum.x.cols == sum.y.cols && sum.rows.end <= sum.y.rows);
+  assert(sum.x.cols == (sum.half ? half_cols(sum.y.cols) : sum.y.cols) && sum.rows.end <= sum.y.rows);
   if (sum.rows.empty()) return;
 #if defined(__x86_64__)
   if (isa == VectorIsa::kAvx512) return neighbour_sum_avx512(sum);

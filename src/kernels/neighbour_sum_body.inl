@@ -1,8 +1,8 @@
 // The neighbour sum over an abstract vector. Each instruction set includes this file once, inside an unnamed
 // namespace (so that no code made for one CPU can be linked into the path of another), after defining
 //   HALO_TARGET   the function attribute that allows its instructions,
-//   a Vector for float and one for double: Real, Register, Mask, kLanes, kMaxVectors and the operations used
-//   below.
+//   a Vector for float and one for double: Real, Stored (what x holds), Register, Mask, kLanes, kMaxVectors
+//   and the operations used below; and one for each with numbers of half width in x.
 //
 // A block of up to kMaxVectors registers holds part of y_i for the whole row, so each neighbour's row is read
 // once:
@@ -17,8 +17,8 @@ inline constexpr EdgeId kLinesAhead = 128;
 inline constexpr EdgeId kEdgesAhead = 4;
 
 template <class Vector, int kVectors>
-HALO_TARGET inline __attribute__((always_inline)) void prefetch_block(const typename Vector::Real* block) {
-  constexpr int kBytes = kVectors * static_cast<int>(sizeof(typename Vector::Register));
+HALO_TARGET inline __attribute__((always_inline)) void prefetch_block(const typename Vector::Stored* block) {
+  constexpr int kBytes = kVectors * Vector::kLanes * static_cast<int>(sizeof(typename Vector::Stored));
   const char* const bytes = reinterpret_cast<const char*>(block);
 #pragma GCC unroll 32
   for (int offset = 0; offset < kBytes; offset += 64) __builtin_prefetch(bytes + offset);
@@ -28,7 +28,7 @@ HALO_TARGET inline __attribute__((always_inline)) void prefetch_block(const type
 // acc += weight row; the last vector reads `tail` lanes only. A product and a sum, never a fused one.
 template <class Vector, int kVectors, bool kWeighted>
 HALO_TARGET inline __attribute__((always_inline)) void add_block(typename Vector::Register* acc,
-                                                                 const typename Vector::Real* row,
+                                                                 const typename Vector::Stored* row,
                                                                  typename Vector::Real weight,
                                                                  typename Vector::Mask tail) {
 #pragma GCC unroll 32
@@ -54,11 +54,12 @@ template <class Vector, int kVectors, bool kWeighted>
 HALO_TARGET void sum_block(const NeighbourSum<typename Vector::Real>& sum, std::int64_t first,
                            int tail_lanes) {
   using Real = typename Vector::Real;
-  constexpr auto kBlockBytes = static_cast<EdgeId>(kVectors * sizeof(typename Vector::Register));
+  using Stored = typename Vector::Stored;
+  constexpr auto kBlockBytes = static_cast<EdgeId>(kVectors * Vector::kLanes * sizeof(Stored));
   constexpr EdgeId kDistance = std::max(kEdgesAhead, kLinesAhead * 64 / std::max<EdgeId>(kBlockBytes, 64));
   const auto tail = Vector::mask(tail_lanes);
-  const Real* const x = sum.x.data + first;
-  const std::int64_t stride = sum.x.stride;
+  const Stored* const x = reinterpret_cast<const Stored*>(sum.x.data) + first;
+  const std::int64_t stride = sum.x.stride * static_cast<std::int64_t>(sizeof(Real) / sizeof(Stored));
   const EdgeId last_edge = sum.indptr[sum.rows.end] - 1;
   for (std::int64_t i = sum.rows.begin; i < sum.rows.end; ++i) {
     typename Vector::Register acc[static_cast<std::size_t>(kVectors)];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "half.hpp"
 #include "halo/base/cpu.hpp"
 #include "halo/kernels/neighbour_sum.hpp"
 

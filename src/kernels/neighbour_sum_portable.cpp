@@ -15,6 +15,7 @@ namespace {
 template <typename RealT>
 struct PortableVector {
   using Real = RealT;
+  using Stored = Real;
   typedef Real Register __attribute__((vector_size(16)));
   using Mask = int;  // lanes in use
   static constexpr int kLanes = 16 / static_cast<int>(sizeof(Real));
@@ -42,17 +43,29 @@ struct PortableVector {
   }
 };
 
+template <typename Real>
+struct HalfVector : PortableVector<Real> {
+  using typename PortableVector<Real>::Register;
+  using Stored = typename Half<Real>::Stored;
+  static Register load(const Stored* from) { return load_part(from, PortableVector<Real>::kLanes); }
+  static Register load_part(const Stored* from, int lanes) {
+    Real part[static_cast<std::size_t>(PortableVector<Real>::kLanes)] = {};
+    for (int lane = 0; lane < lanes; ++lane) part[lane] = Half<Real>::widen(from[lane]);
+    return PortableVector<Real>::load(part);
+  }
+};
+
 #include "neighbour_sum_body.inl"
 
 }  // namespace
 
 template <>
 void neighbour_sum_portable<float>(const NeighbourSum<float>& sum) {
-  sum_rows<PortableVector<float>>(sum);
+  sum.half ? sum_rows<HalfVector<float>>(sum) : sum_rows<PortableVector<float>>(sum);
 }
 template <>
 void neighbour_sum_portable<double>(const NeighbourSum<double>& sum) {
-  sum_rows<PortableVector<double>>(sum);
+  sum.half ? sum_rows<HalfVector<double>>(sum) : sum_rows<PortableVector<double>>(sum);
 }
 
 }  // namespace halo::kernels::internal

@@ -1,6 +1,17 @@
+#include "half.hpp"
 #include "halo/kernels/neighbour_sum.hpp"
 
 namespace halo::kernels {
+namespace {
+
+template <typename Real>
+Real element(const NeighbourSum<Real>& sum, std::int64_t row, std::int64_t col) {
+  using internal::Half;
+  if (!sum.half) return sum.x(row, col);
+  return Half<Real>::widen(reinterpret_cast<const typename Half<Real>::Stored*>(sum.x.row(row))[col]);
+}
+
+}  // namespace
 
 template <typename Real>
 void neighbour_sum_reference(const NeighbourSum<Real>& sum) {
@@ -8,10 +19,10 @@ void neighbour_sum_reference(const NeighbourSum<Real>& sum) {
     for (std::int64_t c = 0; c < sum.y.cols; ++c) {
       Real total = 0;
       for (EdgeId e = sum.indptr[i]; e < sum.indptr[i + 1]; ++e) {
-        const Real value = sum.x(sum.columns[e], c);
+        const Real value = element(sum, sum.columns[e], c);
         total += sum.weights != nullptr ? static_cast<Real>(sum.weights[e]) * value : value;
       }
-      if (sum.self != nullptr) total += sum.self[i] * sum.x(i, c);
+      if (sum.self != nullptr) total += sum.self[i] * element(sum, i, c);
       if (sum.scale != nullptr) total *= sum.scale[i];
       sum.y(i, c) = total;
     }

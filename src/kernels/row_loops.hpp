@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "half.hpp"
 #include "halo/base/counter_rng.hpp"
 #include "halo/base/cpu.hpp"
 #include "halo/base/ids.hpp"
@@ -27,7 +28,7 @@ std::optional<Keep<Real>> keep_of(double p) {
   return Keep<Real>{static_cast<std::uint32_t>(threshold), static_cast<Real>(1.0 / (1.0 - p))};
 }
 
-/// The row loops of halo/kernels/rows.hpp that are worth wide vectors. They treat elements one by one
+/// The row loops of halo/kernels/rows.hpp and half_rows.hpp that are worth wide vectors. They treat elements one by one
 /// (column_sums: each column in the order of rows), so all instruction sets give the same bits.
 template <typename Real>
 struct RowLoops {
@@ -41,6 +42,8 @@ struct RowLoops {
   void (*relu_backward)(In y, In dy, Real scale, Out dx);
   void (*dropout)(In x, std::span<const NodeId> ids, const CounterRng& rng, Keep<Real> keep, Out y);
   void (*relu_dropout)(In x, std::span<const NodeId> ids, const CounterRng& rng, Keep<Real> keep, Out y);
+  void (*pack_half)(In x, Out packed);
+  void (*unpack_half)(In packed, Out x);
 };
 
 // Those of x86 exist on x86 alone.

@@ -125,6 +125,28 @@ HALO_TARGET void dropout_loop(MatrixView<const Real> x, std::span<const NodeId> 
 }
 
 template <typename Real>
+HALO_TARGET void pack_half_loop(MatrixView<const Real> x, MatrixView<Real> packed) {
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    const Real* const from = x.row(r);
+    auto* const to = reinterpret_cast<typename Half<Real>::Stored*>(packed.row(r));
+#pragma omp simd
+    for (std::int64_t c = 0; c < x.cols; ++c) to[c] = Half<Real>::round(from[c]);
+    if (x.cols % 2 != 0) to[x.cols] = 0;
+  }
+}
+
+template <typename Real>
+HALO_TARGET void unpack_half_loop(MatrixView<const Real> packed, MatrixView<Real> x) {
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    const auto* const from = reinterpret_cast<const typename Half<Real>::Stored*>(packed.row(r));
+    Real* const to = x.row(r);
+#pragma omp simd
+    for (std::int64_t c = 0; c < x.cols; ++c) to[c] = Half<Real>::widen(from[c]);
+  }
+}
+
+template <typename Real>
 inline constexpr RowLoops<Real> kRowLoops{
     &scale_rows_loop<Real>, &add_loop<Real>,           &add_bias_loop<Real>,       &column_sums_loop<Real>,
-    &relu_loop<Real>,       &relu_backward_loop<Real>, &dropout_loop<false, Real>, &dropout_loop<true, Real>};
+    &relu_loop<Real>,       &relu_backward_loop<Real>, &dropout_loop<false, Real>, &dropout_loop<true, Real>,
+    &pack_half_loop<Real>, &unpack_half_loop<Real>};

@@ -54,6 +54,7 @@ void check_ranges(const ModelOptions& options) {
   check_name("--residual", options.residual, {"none", "identity", "linear"});
   check_name("--jumping", options.jumping, {"none", "cat", "max"});
   check_name("--aggregator", options.aggregator, {"mean", "sum", "max", "pool"});
+  check_name("--storage", options.storage, {"float32", "bf16"});
   check_name("--decoder", options.decoder, {"dot", "mlp"});
   check_at_least("--layers", options.layers, 1);
   check_at_least("--hidden", options.hidden, 1);

@@ -75,6 +75,7 @@ Program build_model(const ModelOptions& options, std::int64_t feature_cols, std:
   builder.program.logits =
       model_of(options.model).build(builder, x, options.encoder ? options.hidden : outputs);
   builder.program.external_loss = options.encoder;
+  builder.program.half_rows = options.storage == "bf16";
   if (options.encoder && options.decoder == "mlp") add_decoder(builder, options.hidden);
   return std::move(builder.program);
 }

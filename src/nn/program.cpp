@@ -44,8 +44,8 @@ std::string ScaleRows::details() const {
   return name_of(factor);
 }
 std::string NeighbourSum::details() const {
-  return fmt::format("{}, {}, {}", direction == Direction::kIn ? "in" : "out", add_loop ? "loop" : "no loop",
-                     name_of(after));
+  return fmt::format("{}, {}, {}{}", direction == Direction::kIn ? "in" : "out",
+                     add_loop ? "loop" : "no loop", name_of(after), half ? ", half" : "");
 }
 std::string Activation::details() const {
   return kind == ActivationKind::kElu ? "elu" : fmt::format("leaky relu {}", slope);

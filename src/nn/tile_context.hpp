@@ -261,6 +261,10 @@ void run(const op::NeighbourMaxShare&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::NeighbourMaxGradient&, const TileContext<Real>& tile);
 template <typename Real>
+void run(const op::PackHalf&, const TileContext<Real>& tile);
+template <typename Real>
+void run(const op::UnpackHalf&, const TileContext<Real>& tile);
+template <typename Real>
 void run(const op::Loss&, const TileContext<Real>& tile);
 template <typename Real>
 void run(const op::Score&, const TileContext<Real>& tile);

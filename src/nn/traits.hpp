@@ -112,6 +112,17 @@ inline bool reads_own_row(const Kind& kind) {
       kind);
 }
 
+/// True if rounded inputs would change more than the rounding of the result.
+inline bool reads_exactly(const Kind& kind) {
+  return std::visit(
+      [](const auto& k) {
+        return requires {
+          std::decay_t<decltype(k)>::kExact;
+        };
+      },
+      kind);
+}
+
 /// True for an operation that takes all rows at once, between two stages.
 inline bool is_whole(const Kind& kind) {
   return std::holds_alternative<op::ExternalLoss>(kind);

@@ -20,6 +20,8 @@ MODELS = {
     "sgc": ("--model", "sgc", "--hops", 3),
     "sign": ("--model", "sign", "--hops", 2, "--dropout", "0.4"),
     "mlp": ("--model", "mlp", "--norm", "l2", *DROPOUT),
+    "sage_bf16": ("--model", "sage", "--layers", 3, "--storage", "bf16", *DROPOUT),
+    "gat_bf16": ("--model", "gat", "--norm", "batch", "--storage", "bf16", *ATTENTION),
     "gcn_linear_ends": ("--model", "gcn", "--input-linear", "--output-linear", "--activation", "leaky_relu", *DROPOUT),
 }
 TRAINING = {

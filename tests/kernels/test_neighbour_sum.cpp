@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "halo/kernels/half_rows.hpp"
 #include "halo/kernels/neighbour_sum.hpp"
 #include "isas.hpp"
 #include "matrices.hpp"
@@ -37,11 +38,15 @@ struct Rows {
 template <typename Real>
 struct Case {
   Rows rows;
-  Matrix<Real> x, self, scale;
+  Matrix<Real> x, packed, self, scale;
 
   Case(std::int64_t width, std::int64_t padding, std::int64_t offset)
-      : x(Rows::kAll, width, padding, offset), self(1, Rows::kOwned), scale(1, Rows::kOwned) {
+      : x(Rows::kAll, width, padding, offset),
+        packed(Rows::kAll, half_cols(width), padding, offset),
+        self(1, Rows::kOwned),
+        scale(1, Rows::kOwned) {
     x.randomise(1);
+    pack_half<Real>(x.view(), packed.view());
     self.randomise(2);
     scale.randomise(3);
   }
@@ -71,6 +76,38 @@ void compare_with_reference(std::int64_t width, std::int64_t padding, std::int64
     for (const VectorIsa isa : test::usable_isas()) {
       Matrix<Real> y(Rows::kOwned, width, padding, offset);
       internal::neighbour_sum_with(isa, sum(y));
+      CAPTURE(width);
+      CAPTURE(options);
+      CAPTURE(to_string(isa));
+      CHECK(test::count_different(y, expected) == 0);
+      CHECK(y.overwritten() == 0);
+    }
+  }
+}
+
+/// Rows of half width give what the same rounded rows of whole width give.
+template <typename Real>
+void compare_half_with_whole(std::int64_t width, std::int64_t padding, std::int64_t offset) {
+  Case<Real> problem(width, padding, offset);
+  unpack_half<Real>(problem.packed.view(), problem.x.view());
+  for (int options = 0; options < 8; ++options) {
+    const auto sum = [&](Matrix<Real>& y) {
+      return problem.sum(y, (options & 1) != 0, (options & 2) != 0, (options & 4) != 0);
+    };
+    Matrix<Real> expected(Rows::kOwned, width);
+    neighbour_sum_reference(sum(expected));
+    const auto half_sum = [&](Matrix<Real>& y) {
+      NeighbourSum<Real> half = sum(y);
+      half.x = problem.packed.view();
+      half.half = true;
+      return half;
+    };
+    Matrix<Real> plain(Rows::kOwned, width);
+    neighbour_sum_reference(half_sum(plain));
+    CHECK(test::count_different(plain, expected) == 0);
+    for (const VectorIsa isa : test::usable_isas()) {
+      Matrix<Real> y(Rows::kOwned, width, padding, offset);
+      internal::neighbour_sum_with(isa, half_sum(y));
       CAPTURE(width);
       CAPTURE(options);
       CAPTURE(to_string(isa));
@@ -119,6 +156,13 @@ TEST_CASE_TEMPLATE("neighbour sum: every instruction set gives the bits of the r
   for (std::int64_t width = 1; width <= 70; ++width) compare_with_reference<Real>(width, 0, 0);
   for (const std::int64_t width : {95, 96, 97, 100, 128, 193, 255, 256, 257, 300, 513}) {
     compare_with_reference<Real>(width, width % 3, width % 5);
+  }
+}
+
+TEST_CASE_TEMPLATE("neighbour sum: rows of half width", Real, float, double) {
+  for (std::int64_t width = 1; width <= 70; ++width) compare_half_with_whole<Real>(width, 0, 0);
+  for (const std::int64_t width : {95, 96, 97, 100, 128, 193, 255, 256, 257, 300, 513}) {
+    compare_half_with_whole<Real>(width, width % 3, width % 5);
   }
 }
 

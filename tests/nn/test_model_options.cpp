@@ -80,6 +80,7 @@ TEST_CASE("options out of range are refused by name") {
       {"--theta", {.model = "gcnii", .theta = 0.0}},
       {"--hops", {.model = "sgc", .hops = -1}},
       {"--decoder", {.decoder = "cosine"}},
+      {"--storage", {.storage = "fp16"}},
       {"--embedding", {.embedding = -1}},
       {"--embedding", {}, 0},
   };

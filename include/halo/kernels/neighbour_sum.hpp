@@ -18,6 +18,7 @@ struct NeighbourSum {
   MatrixView<const Real> x;
   MatrixView<Real> y;
   RowRange rows;
+  bool half = false;  ///< x holds numbers of half width (half_rows.hpp): [owned + halo x half_cols(d)]
 };
 
 /// Picks the vector code of this CPU (halo::vector_isa()) at run time. An empty row gives zeros (plus the

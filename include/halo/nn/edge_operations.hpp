@@ -27,6 +27,7 @@ namespace op {
 /// z [HC] -> [z | t | s] [HC + 2H]: rows with their scores as source and as target  (Velickovic et al. 2018)
 struct AttentionScores {
   static constexpr const char* kName = "attention_scores";
+  static constexpr bool kExact = true;
   ParameterId att_src = kNone;
   ParameterId att_dst = kNone;
   std::int64_t heads = 1;
@@ -35,6 +36,7 @@ struct AttentionScores {
 /// zts, dzts -> dz; adds the gradients of att_src and att_dst
 struct AttentionScoresGradient {
   static constexpr const char* kName = "attention_scores_gradient";
+  static constexpr bool kExact = true;
   ParameterId att_src = kNone;
   ParameterId att_dst = kNone;
   std::int64_t heads = 1;
@@ -43,6 +45,7 @@ struct AttentionScoresGradient {
 /// zts with its halo rows -> normaliser [2H]: each row's largest score M, and q = 1 / sum of exp(score - M)
 struct AttentionNormaliser {
   static constexpr const char* kName = "attention_normaliser";
+  static constexpr bool kExact = true;
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
   std::string details() const { return options.details(); }
@@ -50,6 +53,7 @@ struct AttentionNormaliser {
 /// zts with its halo rows, normaliser -> y [HC]
 struct AttentionSum {
   static constexpr const char* kName = "attention_sum";
+  static constexpr bool kExact = true;
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
   bool needs_neighbour_ids() const { return options.p > 0.0; }
@@ -58,11 +62,13 @@ struct AttentionSum {
 /// dy, y, zts, normaliser -> [q dy | M | s | <q dy, y>] [HC + 3H]: what sources need of their targets
 struct AttentionBackwardPack {
   static constexpr const char* kName = "attention_backward_pack";
+  static constexpr bool kExact = true;
   std::int64_t heads = 1;
 };
 /// pack with its halo rows, zts -> [dz | dt | 0] [HC + 2H]
 struct AttentionSourceGradient {
   static constexpr const char* kName = "attention_source_gradient";
+  static constexpr bool kExact = true;
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kOut}; }
   bool needs_neighbour_ids() const { return options.p > 0.0; }
@@ -71,6 +77,7 @@ struct AttentionSourceGradient {
 /// zts with its halo rows, pack, [dz | dt | 0] -> [dz | dt | ds]
 struct AttentionTargetGradient {
   static constexpr const char* kName = "attention_target_gradient";
+  static constexpr bool kExact = true;
   static constexpr bool kInPlace = true;
   static constexpr std::size_t kProtected = 2;
   AttentionOptions options;
@@ -82,6 +89,7 @@ struct AttentionTargetGradient {
 /// l [HC] with its halo rows, r [HC] -> normaliser [2H]  (Brody et al. 2022)
 struct AttentionV2Normaliser {
   static constexpr const char* kName = "attention_v2_normaliser";
+  static constexpr bool kExact = true;
   ParameterId att = kNone;
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
@@ -91,6 +99,7 @@ struct AttentionV2Normaliser {
 /// l with its halo rows, r, normaliser -> y [HC]
 struct AttentionV2Sum {
   static constexpr const char* kName = "attention_v2_sum";
+  static constexpr bool kExact = true;
   ParameterId att = kNone;
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
@@ -101,11 +110,13 @@ struct AttentionV2Sum {
 /// dy, y, r, normaliser -> [q dy | r | M | <q dy, y>] [2HC + 2H]: what sources need of their targets
 struct AttentionV2BackwardPack {
   static constexpr const char* kName = "attention_v2_backward_pack";
+  static constexpr bool kExact = true;
   std::int64_t heads = 1;
 };
 /// pack with its halo rows, l -> dl [HC]
 struct AttentionV2SourceGradient {
   static constexpr const char* kName = "attention_v2_source_gradient";
+  static constexpr bool kExact = true;
   ParameterId att = kNone;
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kOut}; }
@@ -115,6 +126,7 @@ struct AttentionV2SourceGradient {
 /// l with its halo rows, pack -> dr [HC]; adds the gradient of att
 struct AttentionV2TargetGradient {
   static constexpr const char* kName = "attention_v2_target_gradient";
+  static constexpr bool kExact = true;
   ParameterId att = kNone;
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
@@ -126,17 +138,20 @@ struct AttentionV2TargetGradient {
 /// x with its halo rows -> the largest neighbour per column, 0 without neighbours  (Hamilton et al. 2017)
 struct NeighbourMax {
   static constexpr const char* kName = "neighbour_max";
+  static constexpr bool kExact = true;
   static constexpr bool kFoldable = true;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
 };
 /// x with its halo rows, y, dy -> [y | dy / number of neighbours that reach y]
 struct NeighbourMaxShare {
   static constexpr const char* kName = "neighbour_max_share";
+  static constexpr bool kExact = true;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
 };
 /// shares with their halo rows, x -> dx
 struct NeighbourMaxGradient {
   static constexpr const char* kName = "neighbour_max_gradient";
+  static constexpr bool kExact = true;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kOut}; }
 };
 

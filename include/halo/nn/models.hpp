@@ -34,6 +34,7 @@ struct ModelOptions {
   double theta = 0.5;               ///< gcnii: strength of the identity mapping
   int hops = 0;                     ///< sgc, sign, appnp: propagations; 0: 2 for sgc and sign, 10 for appnp
   std::int64_t embedding = 0;       ///< learnt columns for each node, beside the features or instead of them
+  std::string storage = "float32";  ///< of rows between stages and of halo rows: float32 or bf16
   bool encoder = false;         ///< no outputs: `hidden` columns for each node, whose pairs a decoder judges
   std::string decoder = "dot";  ///< link prediction: dot or mlp
 };

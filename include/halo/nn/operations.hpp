@@ -22,6 +22,7 @@ namespace halo::nn {
 //   needs_neighbour_ids()  it reads the original ids of the halo
 //   kInPlace               output and inputs of equal width may be the same memory
 //   kProtected             but for so many of the first inputs
+//   kExact                 it compares or exponentiates inputs: they must be as they were computed
 //   kFoldable              a result of constants is a constant
 //   kLearnt                the result is learnt though it reads no parameter
 //   parameters()           learnt matrices it reads
@@ -103,6 +104,7 @@ struct NeighbourSum {
   Direction direction = Direction::kIn;
   bool add_loop = false;
   RowFactor after = RowFactor::kOne;
+  bool half = false;  ///< x is packed
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = direction}; }
   std::string details() const;
 };
@@ -217,6 +219,7 @@ struct Maximum {
 /// a, b, ..., dy -> dy where input `which` is the first of the largest, else 0
 struct MaximumGradient {
   static constexpr const char* kName = "maximum_gradient";
+  static constexpr bool kExact = true;
   std::size_t which = 0;
 };
 /// x [n x heads C] -> mean over heads [n x C]
@@ -299,6 +302,15 @@ struct BatchNormGradient {
   std::vector<ReductionId> reads() const { return {norm.sums, gradient_sums}; }
 };
 
+/// x -> x stored at half width (halo/kernels/half_rows.hpp), [t x half_cols(d)]
+struct PackHalf {
+  static constexpr const char* kName = "pack_half";
+};
+/// x stored at half width -> x
+struct UnpackHalf {
+  static constexpr const char* kName = "unpack_half";
+};
+
 /// logits -> gradient of the mean loss over all training rows; adds the loss exactly. The dataset's task says
 /// which loss: cross-entropy with label smoothing and class weights, binary cross-entropy (multi-label),
 /// squared or absolute error (regression).
@@ -327,7 +339,7 @@ using Kind = std::variant<
     op::AttentionNormaliser, op::AttentionSum, op::AttentionBackwardPack, op::AttentionSourceGradient,
     op::AttentionTargetGradient, op::AttentionV2Normaliser, op::AttentionV2Sum, op::AttentionV2BackwardPack,
     op::AttentionV2SourceGradient, op::AttentionV2TargetGradient, op::NeighbourMax, op::NeighbourMaxShare,
-    op::NeighbourMaxGradient, op::Loss, op::ExternalLoss, op::Score>;
+    op::NeighbourMaxGradient, op::PackHalf, op::UnpackHalf, op::Loss, op::ExternalLoss, op::Score>;
 
 /// One line of a program: output = kind(inputs). Values are assigned once.
 struct Operation {

@@ -54,6 +54,7 @@ class Program {
   ValueId logits = kNone;              ///< the model's output
   std::vector<ValueId> layer_outputs;  ///< output of each hidden layer
   bool external_loss = false;          ///< a RowLoss judges the output, not the dataset's labels
+  bool half_rows = false;              ///< rows that outlive a stage are stored at half width
 
   /// Appends an operation with a new output value of `cols` columns.
   ValueId append(Kind kind, std::vector<ValueId> inputs, std::int64_t cols);

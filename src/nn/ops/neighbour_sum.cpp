@@ -22,7 +22,8 @@ void run(const op::NeighbourSum& sum, const TileContext<Real>& tile) {
                                 .scale = scale.empty() ? nullptr : scale.data(),
                                 .x = tile.whole_input(0),
                                 .y = tile.whole_output(),
-                                .rows = tile.rows()});
+                                .rows = tile.rows(),
+                                .half = sum.half});
 }
 
 void derive(const op::NeighbourSum& sum, const Operation& forward, ValueId dy, Derivation& derivation) {
