@@ -7,8 +7,8 @@
 
 namespace halo {
 
-void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t, int)>& body,
-                  const std::function<void()>& between) {
+void parallel_for(std::int64_t count, int threads, FunctionRef<void(std::int64_t, int)> body,
+                  FunctionRef<void()> between) {
   if (threads <= 1 || count <= 1) {
     for (std::int64_t index = 0; index < count; ++index) {
       body(index, 0);

@@ -82,18 +82,13 @@ struct HaloGather<Real>::State {
 
 template <typename Real>
 void HaloGather<Real>::State::pack(MatrixView<const Real> x, int threads) {
-  struct Job {
-    MatrixView<const Real> x;
-    std::span<const LocalId> rows;
-    MatrixView<Real> out;
-  } job = {x, plan.send_rows, {packed.data(), plan.rows_sent(), x.cols}};
-  // One captured pointer fits into std::function itself: nothing is allocated.
-  parallel_for((plan.rows_sent() + kPackRows - 1) / kPackRows, threads, [&job](std::int64_t block, int) {
-    const RowRange range = {block * kPackRows, std::min((block + 1) * kPackRows, job.out.rows)};
+  const std::span<const LocalId> rows = plan.send_rows;
+  const MatrixView<Real> out(packed.data(), plan.rows_sent(), x.cols);
+  parallel_for((out.rows + kPackRows - 1) / kPackRows, threads, [&](std::int64_t block, int) {
+    const RowRange range = {block * kPackRows, std::min((block + 1) * kPackRows, out.rows)};
     kernels::pack_rows<Real>(
-        job.x,
-        job.rows.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size())),
-        job.out.slice(range));
+        x, rows.subspan(static_cast<std::size_t>(range.begin), static_cast<std::size_t>(range.size())),
+        out.slice(range));
   });
 }
 

@@ -1,0 +1,158 @@
+// After its first epochs, training and evaluation allocate nothing and touch no new page.
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <limits>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "halo/base/counter_rng.hpp"
+#include "halo/graph/csr.hpp"
+#include "halo/graph/row_levels.hpp"
+#include "halo/nn/executor.hpp"
+#include "halo/nn/models.hpp"
+
+namespace {
+std::atomic<std::int64_t> allocations = 0;
+
+void* counted(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  void* const memory = alignment == 0
+                           ? std::malloc(bytes)
+                           : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  return counted(bytes, 0);
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
+
+namespace nn = halo::nn;
+using halo::at;
+using halo::NodeId;
+
+namespace {
+
+constexpr std::int64_t kNodes = 600, kFeatures = 7, kClasses = 3;
+
+halo::graph::LocalGraph random_graph() {
+  halo::RandomStream random(11);
+  std::vector<NodeId> sources, targets;
+  for (std::int64_t e = 0; e < 4 * kNodes; ++e) {
+    sources.push_back(static_cast<NodeId>(random.below(at(kNodes))));
+    targets.push_back(static_cast<NodeId>(random.below(at(kNodes))));
+  }
+  return halo::graph::whole_graph(halo::graph::build_in_edges(kNodes, sources, targets), 16, 2);
+}
+
+nn::Targets few_targets() {
+  nn::Targets targets;
+  targets.cols = kClasses;
+  for (auto& rows : targets.rows) rows.assign(at(kNodes), 0);
+  for (NodeId i = 0; i < kNodes; ++i) {
+    targets.labels.push_back(static_cast<std::int32_t>(i % kClasses));
+    const std::size_t split = i % 10 == 0 ? 0 : 1;
+    targets.rows[split][at(i)] = 1;
+    ++targets.global_count[split];
+  }
+  targets.global_count[2] = 1;
+  return targets;
+}
+
+std::int64_t page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+/// Of three epochs after two.
+struct Steady {
+  std::int64_t allocations = 0;
+  std::int64_t page_faults = 0;  ///< of the epoch with the fewest: the system may take pages back at any time
+};
+Steady run(const nn::ModelOptions& options, int threads) {
+  const nn::Program model = nn::build_model(options, kFeatures, kClasses);
+  halo::graph::LocalGraph graph = random_graph();
+  halo::graph::mark_levels(graph, few_targets().rows[0], [](halo::graph::LocalGraph&) {});
+  std::vector<float> features(at(kNodes * kFeatures), 0.5F);
+  nn::SoloExchange<float> alone;
+  nn::Executor<float> executor(graph, {features.data(), kNodes, kFeatures}, few_targets(),
+                               nn::make_schedules(model, graph), alone, threads);
+  executor.fold_constants();
+  std::vector<float> parameters(at(model.parameter_count()));
+  nn::initialise_parameters(model, 1, parameters.data());
+  std::vector<float> gradient(parameters.size());
+  std::uint64_t epoch = 0;
+  const auto train = [&] { executor.train(parameters, 1, ++epoch, gradient); };
+  for (int warm_up = 0; warm_up < 2; ++warm_up) {
+    train();
+    executor.evaluate(parameters);
+  }
+  Steady steady{.allocations = -allocations, .page_faults = std::numeric_limits<std::int64_t>::max()};
+  for (int k = 0; k < 3; ++k) {
+    const std::int64_t before = page_faults();
+    train();
+    steady.page_faults = std::min(steady.page_faults, page_faults() - before);
+  }
+  steady.allocations += allocations;
+  return steady;
+}
+
+void check(const nn::ModelOptions& options) {
+  CAPTURE(options.model);
+  CAPTURE(options.norm);
+  CAPTURE(options.aggregator);
+  CAPTURE(options.storage);
+  for (const int threads : {1, 2}) {
+    CAPTURE(threads);
+    const Steady steady = run(options, threads);
+    CHECK(steady.allocations == 0);
+    CHECK(steady.page_faults == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the counters count") {
+  const std::int64_t before = allocations;
+  const std::int64_t faults_before = page_faults();
+  std::vector<char> memory(std::size_t{1} << 24, 1);
+  CHECK(allocations == before + 1);
+  CHECK(page_faults() > faults_before);
+  CHECK(memory.back() == 1);
+}
+
+TEST_CASE("an epoch of training allocates nothing and faults on no page: every model, norms, storage") {
+  for (const std::string& name : nn::model_names()) {
+    nn::ModelOptions options{.model = name, .hidden = 24, .input_dropout = 0.2};
+    if (name != "sgc" && name != "sign") options.layers = 3;
+    if (name == "gat" || name == "gatv2") options.attention_dropout = 0.3;
+    check(options);
+  }
+  for (const char* norm : {"batch", "layer", "l2"}) check({.model = "gcn", .hidden = 24, .norm = norm});
+  for (const char* aggregator : {"sum", "pool"})
+    check({.model = "sage", .hidden = 24, .aggregator = aggregator});
+  check({.model = "sage", .layers = 3, .hidden = 24, .storage = "bf16"});
+}
