@@ -88,6 +88,7 @@ bool SeedRun::run_epoch() {
   EpochTimes times;
   times.train = timer.seconds();
   times.exchange = session_.exchange().statistics();
+  gathers_.add(session_.exchange().gathers());
   times.exact_sum = session_.executor().exact_sum_seconds();
   if (on_grid() || state_.epoch == options_.epochs) {
     last_ = session_.evaluate(state_.parameters);
@@ -181,6 +182,7 @@ nlohmann::json SeedRun::summarise(std::int64_t chosen_epoch, const Scoring& chos
   for (const auto& [name, value] : scores.items()) summary[name] = value;
   summary["test_" + metric + "_last"] = number_or_null(last_.metrics.front().value[2]);
   figures_.summarise(summary);
+  summary["gathers"] = gathers_.summarise(communicator);
   return nlohmann::json::parse(communicator.broadcast(summary.dump(), 0));
 }
 

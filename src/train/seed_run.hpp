@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "epoch_record.hpp"
+#include "gather_totals.hpp"
 #include "halo/train/checkpoint.hpp"
 #include "halo/train/option_record.hpp"
 #include "halo/train/options.hpp"
@@ -60,6 +61,7 @@ class SeedRun {
   std::unique_ptr<MetricsFile> metrics_;  ///< rank 0, if there is a run folder
   std::vector<float> gradient_;
   RunFigures figures_;
+  GatherTotals gathers_;
   Scoring last_;
   std::int64_t last_evaluated_ = 0;    ///< epoch of last_; 0: none
   std::int64_t resumed_from_ = 0;      ///< epoch of a checkpoint; 0: from the beginning
