@@ -11,6 +11,7 @@
 #include "halo/base/log.hpp"
 #include "halo/mpi/program.hpp"
 #include "halo/train/inference.hpp"
+#include "halo/train/trace_text.hpp"
 #include "halo/train/trainer.hpp"
 #include "option_file.hpp"
 
@@ -27,6 +28,7 @@ void print_one(const nlohmann::json& summary) {
   const auto metric = summary["metric"].get<std::string>();
   fmt::print("validation {} {}\ntest {} {}\n", metric, apps::format_score(summary["val_" + metric]), metric,
              apps::format_score(summary["test_" + metric]));
+  fmt::print("{}", train::trace_text(summary));
 }
 
 void print_several(const nlohmann::json& summary) {
@@ -43,11 +45,13 @@ void print_outcome(const train::TrainOutcome& outcome, const train::TrainOptions
   if (outcome.stopped_by_signal) {
     fmt::print("stopped by a signal after epoch {}; continue with: gnn_train --resume {}\n", outcome.epoch,
                out);
+    if (!options.trace.empty()) fmt::print("trace {}\n", options.trace.string());
     return;
   }
   if (outcome.was_finished) fmt::print("{} is finished: nothing was left to do\n", out);
   options.runs > 1 ? print_several(outcome.summary) : print_one(outcome.summary);
   if (!out.empty()) fmt::print("run folder {}\n", out);
+  if (!options.trace.empty() && !outcome.was_finished) fmt::print("trace {}\n", options.trace.string());
 }
 
 /// --evaluate-only. A folder in a file of options is that of the run which trained: only the command line's

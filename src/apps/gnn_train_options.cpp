@@ -25,6 +25,11 @@ void add_run_options(CLI::App& app, TrainArguments& arguments) {
   app.add_option("--checkpoint-every", options.checkpoint_every,
                  "epochs between checkpoints; 0: only when TERM, USR1 or INT stops the run");
   app.add_option("--keep-checkpoints", options.keep_checkpoints, "the newest ones that stay");
+  app.add_option(
+         "--trace", options.trace,
+         "write what every rank and thread did and when to this file (JSON; open it at ui.perfetto.dev), "
+         "and say where an epoch went")
+      ->configurable(false);
   add_rank_options(app, arguments.ranks);
 }
 
@@ -114,6 +119,7 @@ void check_evaluation(const CommandLine& line) {
   };
   refuse(!line.resume.empty(), "--resume", line.resume);
   refuse(line.checkpoint_every != 0, "--checkpoint-every", std::to_string(line.checkpoint_every));
+  refuse(!line.trace.empty(), "--trace", line.trace);
   refuse(line.runs != 1, "--runs", std::to_string(line.runs));
   if (!line.initial_weights.empty()) return;
   throw InputError({.what = "there are no weights to evaluate",
@@ -154,6 +160,7 @@ CommandLine read_command_line(int argc, const char* const* argv) {
   scan.add_option("--out", line.out);
   scan.add_option("--config", line.config);
   scan.add_option("--initial-weights", line.initial_weights);
+  scan.add_option("--trace", line.trace);
   scan.add_option("--checkpoint-every", line.checkpoint_every);
   scan.add_option("--runs", line.runs);
   scan.add_flag("--evaluate-only", line.evaluate_only);

@@ -30,6 +30,7 @@ struct CommandLine {
   std::string out;
   std::string config;
   std::string initial_weights;
+  std::string trace;
   std::int64_t checkpoint_every = 0;
   std::int64_t runs = 1;
   bool evaluate_only = false;

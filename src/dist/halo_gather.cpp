@@ -9,7 +9,7 @@
 #include "halo/base/buffer.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/parallel.hpp"
-#include "halo/base/timer.hpp"
+#include "halo/base/trace.hpp"
 #include "halo/kernels/rows.hpp"
 #include "halo/mpi/row_exchange.hpp"
 
@@ -52,6 +52,14 @@ const char* to_string(Transport transport) {
   return entry_of(transport).name;
 }
 
+void GatherStatistics::add(const GatherRecord& gather) {
+  constexpr double kSecond = 1e9;
+  bytes_sent += gather.bytes_sent;
+  ++gathers;
+  waited_seconds += static_cast<double>(gather.waited()) / kSecond;
+  hidden_seconds += static_cast<double>(gather.hidden()) / kSecond;
+}
+
 template <typename Real>
 struct HaloGather<Real>::State {
   State(const mpi::Communicator& communicator, const HaloPlan& plan_, Transport transport,
@@ -68,6 +76,7 @@ struct HaloGather<Real>::State {
 
   void pack(MatrixView<const Real> x, int threads);
   void unpack();
+  void note_finished();
 
   HaloPlan plan;
   mpi::RowExchange::Call call;
@@ -77,8 +86,21 @@ struct HaloGather<Real>::State {
   Buffer<Real> landed;      ///< rows received where they do not land in place
   MatrixView<Real> halo{};  ///< of the gather in flight
   mpi::RowExchange exchange;
+  GatherRecord last;
   GatherStatistics statistics;
 };
+
+template <typename Real>
+void HaloGather<Real>::State::note_finished() {
+  const bool alone = plan.send_to.empty() && plan.receive_from.empty();
+  last.finished = alone ? last.waiting : steady_nanoseconds();
+  if (alone) {
+    last.arrived = last.posted;
+  } else if (last.arrived == 0) {
+    last.arrived = last.finished;
+  }
+  statistics.add(last);
+}
 
 template <typename Real>
 void HaloGather<Real>::State::pack(MatrixView<const Real> x, int threads) {
@@ -115,6 +137,7 @@ HaloGather<Real>& HaloGather<Real>::operator=(HaloGather&&) noexcept = default;
 template <typename Real>
 void HaloGather<Real>::start(MatrixView<Real> x, int threads) {
   State& s = *state_;
+  s.last = {.packing = steady_nanoseconds()};
   const std::int64_t owned = x.rows - s.plan.halo;
   if (x.stride != x.cols || x.cols > s.max_cols || owned < 0) {
     throw Error(fmt::format(
@@ -123,25 +146,38 @@ void HaloGather<Real>::start(MatrixView<Real> x, int threads) {
         x.rows, x.cols, x.stride, s.plan.halo, s.max_cols));
   }
   s.pack(x, threads);
-  s.statistics.bytes_sent += s.plan.rows_sent() * x.cols * static_cast<std::int64_t>(sizeof(Real));
-  ++s.statistics.gathers;
+  s.last.bytes_sent = s.plan.rows_sent() * x.cols * static_cast<std::int64_t>(sizeof(Real));
   s.halo = {x.row(owned), s.plan.halo, x.cols};
-  const Timer timer;
+  const bool waits = s.call == mpi::RowExchange::Call::kBlocking;
+  if (waits) s.last.posted = s.last.waiting = steady_nanoseconds();
   s.exchange.start(s.call, s.packed.data(), s.plan.some ? s.landed.data() : s.halo.data, x.cols);
-  if (s.call == mpi::RowExchange::Call::kBlocking) s.statistics.waited_seconds += timer.seconds();
+  if (waits) {
+    s.note_finished();
+  } else {
+    s.last.posted = steady_nanoseconds();
+  }
 }
 
 template <typename Real>
 void HaloGather<Real>::poke() {
-  if (state_->exchange.in_flight()) state_->exchange.test();
+  State& s = *state_;
+  if (s.exchange.in_flight() && s.exchange.test()) s.last.arrived = steady_nanoseconds();
 }
 
 template <typename Real>
 void HaloGather<Real>::finish() {
-  const Timer timer;
-  state_->exchange.wait();
-  state_->statistics.waited_seconds += timer.seconds();
-  state_->unpack();
+  State& s = *state_;
+  if (s.call != mpi::RowExchange::Call::kBlocking) {
+    s.last.waiting = steady_nanoseconds();
+    s.exchange.wait();
+    s.note_finished();
+  }
+  s.unpack();
+}
+
+template <typename Real>
+const GatherRecord& HaloGather<Real>::last() const {
+  return state_->last;
 }
 
 template <typename Real>

@@ -178,7 +178,7 @@ void Executor<Real>::fold(const Schedule& schedule) {
     }
     if (!rest.operations.empty()) missing.push_back(std::move(rest));
   }
-  run_stages(schedule, missing);
+  for (const Stage& stage : missing) run_stage(schedule, stage);
   keep_constants_read(schedule, made);
 }
 
@@ -192,8 +192,19 @@ void Executor<Real>::keep_constants_read(const Schedule& schedule, const std::ve
 }
 
 template <typename Real>
-void Executor<Real>::run_stages(const Schedule& schedule, const std::vector<Stage>& stages) {
-  for (const Stage& stage : stages) run_stage(schedule, stage);
+void Executor<Real>::set_trace(TraceRecorder& recorder) {
+  train_trace_.emplace(recorder, train_, /*evaluation=*/false);
+  evaluation_trace_.emplace(recorder, evaluation_, /*evaluation=*/true);
+}
+
+template <typename Real>
+void Executor<Real>::run_epoch_stages(const Schedule& schedule, std::optional<StageTrace>& trace) {
+  trace_ = trace ? &*trace : nullptr;
+  for (std::size_t k = 0; k < schedule.stages.size(); ++k) {
+    const TraceSpan span = trace_ != nullptr ? trace_->stage(k) : TraceSpan(nullptr, TraceKind::kStage);
+    run_stage(schedule, schedule.stages[k]);
+  }
+  trace_ = nullptr;
 }
 
 template <typename Real>
@@ -203,19 +214,19 @@ void Executor<Real>::run_stage(const Schedule& schedule, const Stage& stage) {
   if (stage.whole) {
     run_external_loss(schedule, schedule.program.operations[at(stage.operations.front())]);
   } else if (stage.gathered == kNone) {
-    run_groups(schedule, stage, data.all_groups);
+    run_groups(schedule, stage, data.all_groups, TraceKind::kGroups);
   } else {
     const auto direction = stage.direction == Direction::kIn ? 0U : 1U;
     exchange_.start(stage.direction, stage.level, view(schedule, stage.gathered));
-    run_groups(schedule, stage, data.interior_groups[direction]);
+    run_groups(schedule, stage, data.interior_groups[direction], TraceKind::kInterior);
     exchange_.finish();
-    run_groups(schedule, stage, data.boundary_groups[direction]);
+    run_groups(schedule, stage, data.boundary_groups[direction], TraceKind::kBoundary);
   }
 }
 
 template <typename Real>
 void Executor<Real>::run_groups(const Schedule& schedule, const Stage& stage,
-                                std::span<const std::int32_t> groups) {
+                                std::span<const std::int32_t> groups, TraceKind kind) {
   const graph::LocalGraph& graph = data_of(schedule).graph;
   parallel_for(
       static_cast<std::int64_t>(groups.size()), threads_,
@@ -223,11 +234,13 @@ void Executor<Real>::run_groups(const Schedule& schedule, const Stage& stage,
         run_group(schedule, stage, graph.groups[at(groups[at(k)])], thread);
       },
       [this] { exchange_.poke(); });
+  if (trace_ != nullptr) trace_->record_groups(kind);
 }
 
 template <typename Real>
 void Executor<Real>::run_group(const Schedule& schedule, const Stage& stage, const graph::TileGroup& group,
                                int thread) {
+  const std::int64_t begin = trace_ != nullptr ? steady_nanoseconds() : 0;
   sums_.begin_group(thread, stage);
   TileContext<Real> context(*this, schedule, thread);
   for (std::int32_t t = group.first_tile; t < group.last_tile; ++t) {
@@ -235,6 +248,7 @@ void Executor<Real>::run_group(const Schedule& schedule, const Stage& stage, con
     for (const std::int32_t position : stage.operations) run_operation(schedule, position, context);
   }
   sums_.end_group(thread, stage);
+  if (trace_ != nullptr) trace_->note_group(thread, begin);
 }
 
 template <typename Real>
@@ -317,10 +331,13 @@ double Executor<Real>::train(std::span<Real> parameters, std::uint64_t seed, std
   epoch_ = epoch;
   transpose_weights();
   sums_.clear();
-  run_stages(train_, train_.stages);
-  exchange_.sum(sums_.merge(false));
-  std::fill(gradient.begin(), gradient.end(), Real{0});
-  sums_.read_gradient(gradient);
+  run_epoch_stages(train_, train_trace_);
+  {
+    const TraceSpan span(train_trace_ ? &train_trace_->recorder() : nullptr, TraceKind::kSums);
+    exchange_.sum(sums_.merge(false));
+    std::fill(gradient.begin(), gradient.end(), Real{0});
+    sums_.read_gradient(gradient);
+  }
   if (!train_.program.external_loss) return sums_.measure(0, Measure::kLoss) / targets_.loss_count(0);
   for (std::size_t k = 0; k < gradient.size(); ++k) gradient[k] += row_loss_gradient_[k];
   return row_loss_value_;
@@ -330,7 +347,7 @@ template <typename Real>
 Scores Executor<Real>::evaluate(std::span<const Real> parameters) {
   parameters_ = parameters;
   sums_.clear();
-  run_stages(evaluation_, evaluation_.stages);
+  run_epoch_stages(evaluation_, evaluation_trace_);
   exchange_.sum(sums_.merge(true));
   return read_scores();
 }

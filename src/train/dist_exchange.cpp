@@ -1,5 +1,7 @@
 #include "halo/train/dist_exchange.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -20,6 +22,13 @@ bool saves_much(const mpi::Communicator& communicator, const dist::HaloPlan& som
 }
 
 }  // namespace
+
+std::string to_text(const GatherKey& key) {
+  const auto& [direction, level, cols] = key;
+  std::string text = fmt::format("halo {}, {} columns", direction == nn::Direction::kIn ? "in" : "out", cols);
+  if (level != kAllRows) text += fmt::format(", rows to level {}", static_cast<int>(level));
+  return text;
+}
 
 DistExchange::DistExchange(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
                            const graph::LocalGraph& graph, dist::Transport transport,
@@ -44,7 +53,7 @@ DistExchange::DistExchange(const mpi::Communicator& communicator, const dist::Lo
     }
     const bool worth = key.second == kAllRows || saves_much(communicator, plan, whole);
     gather_of_[key] = worth ? key : Key{key.first, kAllRows};
-    plans[gather_of_[key]] = worth ? std::move(plan) : whole;
+    plans[gather_of_[key]] = worth ? std::move(plan) : dist::HaloPlan(whole);
   }
   for (const auto& [key, plan] : plans) {
     std::int64_t widest = 0;
@@ -60,8 +69,9 @@ DistExchange::Key DistExchange::key_of(nn::Direction direction, std::int8_t leve
 }
 
 void DistExchange::start(nn::Direction direction, std::int8_t level, MatrixView<float> x) {
-  const Key key = key_of(direction, graph_has_levels_ ? level : kAllRows);
-  active_ = &gathers_.at(gather_of_.at(key));
+  const std::int8_t rows = graph_has_levels_ ? level : kAllRows;
+  active_ = &gathers_.at(gather_of_.at(key_of(direction, rows)));
+  active_key_ = {direction, rows, x.cols};
   active_->start(x, threads_);
 }
 
@@ -71,26 +81,46 @@ void DistExchange::poke() {
 
 void DistExchange::finish() {
   active_->finish();
+  figures_[active_key_].add(active_->last());  // allocates in the first epoch only
+  if (recorder_ != nullptr) record(active_->last());
   active_ = nullptr;
 }
 
+void DistExchange::record(const dist::GatherRecord& gather) {
+  const auto [label, is_new] = labels_.try_emplace(active_key_, -1);
+  if (is_new) label->second = recorder_->label(to_text(active_key_));
+  const auto add = [&, of = label->second](TraceKind kind, std::int64_t begin, std::int64_t end) {
+    recorder_->add({.begin = begin, .end = end, .value = gather.bytes_sent, .label = of, .kind = kind});
+  };
+  add(TraceKind::kPack, gather.packing, gather.posted);
+  add(TraceKind::kWait, gather.waiting, gather.finished);
+  add(TraceKind::kGather, gather.posted, gather.arrived);
+}
+
 void DistExchange::sum(std::span<std::int64_t> values) {
-  const Timer timer;
+  const std::int64_t begin = steady_nanoseconds();
   communicator_.sum(values);
-  allreduce_seconds_ += timer.seconds();
+  const std::int64_t end = steady_nanoseconds();
+  allreduce_seconds_ += static_cast<double>(end - begin) * 1e-9;
+  if (recorder_ == nullptr) return;
+  recorder_->add({.begin = begin,
+                  .end = end,
+                  .value = static_cast<std::int64_t>(values.size_bytes()),
+                  .kind = TraceKind::kAllreduce});
 }
 
 ExchangeStatistics DistExchange::statistics() const {
   ExchangeStatistics total = {.allreduce_seconds = allreduce_seconds_};
-  for (const auto& [key, gather] : gathers_) {
-    total.halo_waited_seconds += gather.statistics().waited_seconds;
-    total.halo_bytes_sent += gather.statistics().bytes_sent;
+  for (const auto& [key, figures] : figures_) {
+    total.halo_waited_seconds += figures.waited_seconds;
+    total.halo_hidden_seconds += figures.hidden_seconds;
+    total.halo_bytes_sent += figures.bytes_sent;
   }
   return total;
 }
 
 void DistExchange::reset_statistics() {
-  for (auto& [key, gather] : gathers_) gather.reset_statistics();
+  for (auto& [key, figures] : figures_) figures = {};
   allreduce_seconds_ = 0.0;
 }
 

@@ -13,13 +13,15 @@ struct NamedSeconds {
   double EpochFigures::*member;
 };
 
-constexpr std::array<NamedSeconds, 10> kSeconds = {{
+constexpr std::array<NamedSeconds, 12> kSeconds = {{
     {"epoch_seconds_max", &EpochFigures::epoch_seconds_max},
     {"epoch_seconds_mean", &EpochFigures::epoch_seconds_mean},
     {"train_seconds_max", &EpochFigures::train_seconds_max},
     {"train_seconds_mean", &EpochFigures::train_seconds_mean},
     {"halo_wait_seconds_max", &EpochFigures::halo_wait_seconds_max},
     {"halo_wait_seconds_mean", &EpochFigures::halo_wait_seconds_mean},
+    {"halo_hidden_seconds_max", &EpochFigures::halo_hidden_seconds_max},
+    {"halo_hidden_seconds_mean", &EpochFigures::halo_hidden_seconds_mean},
     {"allreduce_seconds_max", &EpochFigures::allreduce_seconds_max},
     {"allreduce_seconds_mean", &EpochFigures::allreduce_seconds_mean},
     {"exact_sum_seconds_max", &EpochFigures::exact_sum_seconds_max},
@@ -30,14 +32,15 @@ constexpr std::array<NamedSeconds, 10> kSeconds = {{
 
 EpochFigures reduce_times(const mpi::Communicator& communicator, const EpochTimes& times) {
   const ExchangeStatistics& exchange = times.exchange;
-  std::array<double, 7> largest = {times.epoch,
+  std::array<double, 8> largest = {times.epoch,
                                    times.train,
                                    exchange.halo_waited_seconds,
                                    exchange.allreduce_seconds,
                                    static_cast<double>(exchange.halo_bytes_sent),
                                    times.exact_sum,
-                                   times.stop_requested ? 1.0 : 0.0};
-  std::array<double, 7> mean = largest;
+                                   times.stop_requested ? 1.0 : 0.0,
+                                   exchange.halo_hidden_seconds};
+  std::array<double, 8> mean = largest;
   communicator.max(std::span<double>(largest));
   communicator.sum(std::span<double>(mean));
   const auto bytes = static_cast<std::int64_t>(mean[4]);
@@ -48,6 +51,8 @@ EpochFigures reduce_times(const mpi::Communicator& communicator, const EpochTime
           .train_seconds_mean = mean[1],
           .halo_wait_seconds_max = largest[2],
           .halo_wait_seconds_mean = mean[2],
+          .halo_hidden_seconds_max = largest[7],
+          .halo_hidden_seconds_mean = mean[7],
           .allreduce_seconds_max = largest[3],
           .allreduce_seconds_mean = mean[3],
           .exact_sum_seconds_max = largest[5],

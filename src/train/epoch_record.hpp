@@ -25,6 +25,7 @@ struct EpochFigures {
   double epoch_seconds_max = 0.0, epoch_seconds_mean = 0.0;
   double train_seconds_max = 0.0, train_seconds_mean = 0.0;
   double halo_wait_seconds_max = 0.0, halo_wait_seconds_mean = 0.0;
+  double halo_hidden_seconds_max = 0.0, halo_hidden_seconds_mean = 0.0;
   double allreduce_seconds_max = 0.0, allreduce_seconds_mean = 0.0;
   double exact_sum_seconds_max = 0.0, exact_sum_seconds_mean = 0.0;
   std::int64_t halo_bytes = 0;      ///< sent by all ranks

@@ -20,6 +20,7 @@ class RunFigures {
   std::vector<double> epoch_seconds_;
   std::int64_t halo_bytes_ = 0;
   double halo_wait_seconds_ = 0.0;
+  double halo_hidden_seconds_ = 0.0;
   double allreduce_seconds_ = 0.0;
   double exact_sum_seconds_ = 0.0;
 };

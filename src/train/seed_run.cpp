@@ -13,6 +13,7 @@
 #include "model_files.hpp"
 #include "predictions.hpp"
 #include "stop_signals.hpp"
+#include "trace_summary.hpp"
 
 namespace halo::train {
 namespace {
@@ -33,7 +34,8 @@ SeedRun::SeedRun(Session& session, const TrainOptions& options, const OptionReco
       progress_(session.leads() && report.progress, options.epochs),
       state_(session.model(), session.partition().graph, options),
       checkpoints_(session.communicator(), options.out / "checkpoints", session.node_slice()),
-      gradient_(state_.parameters.size()) {}
+      gradient_(state_.parameters.size()),
+      first_event_(session.trace() != nullptr ? session.trace()->recorder().events().size() : 0) {}
 
 TrainOutcome SeedRun::go() {
   if (options_.resume) {
@@ -82,15 +84,17 @@ void SeedRun::open_folder(std::int64_t metrics_bytes) {
 bool SeedRun::run_epoch() {
   const Timer timer;
   ++state_.epoch;
+  const TraceSpan traced = span(TraceKind::kEpoch);
   session_.exchange().reset_statistics();
   session_.executor().reset_exact_sum_seconds();
   EpochResult result = train_epoch();
   EpochTimes times;
   times.train = timer.seconds();
   times.exchange = session_.exchange().statistics();
+  gathers_.add(session_.exchange().gathers());
   times.exact_sum = session_.executor().exact_sum_seconds();
   if (on_grid() || state_.epoch == options_.epochs) {
-    last_ = session_.evaluate(state_.parameters);
+    last_ = evaluate();
     last_evaluated_ = state_.epoch;
     result.scoring = last_;
     // An evaluation only because the run ends here must not count in a run that goes on to more epochs.
@@ -111,6 +115,7 @@ EpochResult SeedRun::train_epoch() {
     throw Diverged(fmt::format("training diverged: the loss of epoch {} is not finite; lower --lr ({})",
                                state_.epoch, options_.optimizer.learning_rate));
   }
+  const TraceSpan stepping = span(TraceKind::kOptimiser);
   if (options_.clip_norm > 0.0) result.gradient_norm = clip();
   state_.step(gradient_, result.learning_rate);
   return result;
@@ -123,7 +128,13 @@ double SeedRun::clip() {
   return clip_gradient<float>(gradient_, squares, options_.clip_norm);
 }
 
+Scoring SeedRun::evaluate() {
+  const TraceSpan traced = span(TraceKind::kEvaluation);
+  return session_.evaluate(state_.parameters);
+}
+
 EpochFigures SeedRun::record(const EpochResult& result, const EpochTimes& times) {
+  const TraceSpan reporting = span(TraceKind::kReport);
   const EpochFigures figures = reduce_times(session_.communicator(), times);
   figures_.add(figures);
   if (metrics_) metrics_->append(metrics_line(result, figures));
@@ -136,15 +147,14 @@ EpochFigures SeedRun::record(const EpochResult& result, const EpochTimes& times)
 }
 
 TrainOutcome SeedRun::finish() {
-  if (last_evaluated_ != state_.epoch)
-    last_ = session_.evaluate(state_.parameters);  // resumed after its last epoch
+  if (last_evaluated_ != state_.epoch) last_ = evaluate();  // resumed after its last epoch
   if (!on_grid()) state_.judge(last_);
   std::int64_t chosen_epoch = state_.epoch;
   Scoring chosen = last_;
   if (state_.best.keeps()) {
     chosen_epoch = state_.best.epoch();
     state_.take_best();
-    chosen = session_.evaluate(state_.parameters);
+    chosen = evaluate();
   }
   const mpi::Communicator& communicator = session_.communicator();
   nlohmann::json summary = summarise(chosen_epoch, chosen);
@@ -181,6 +191,11 @@ nlohmann::json SeedRun::summarise(std::int64_t chosen_epoch, const Scoring& chos
   for (const auto& [name, value] : scores.items()) summary[name] = value;
   summary["test_" + metric + "_last"] = number_or_null(last_.metrics.front().value[2]);
   figures_.summarise(summary);
+  summary["gathers"] = gathers_.summarise(communicator);
+  if (session_.trace() != nullptr) {
+    const auto events = session_.trace()->recorder().events().subspan(first_event_);
+    summary["trace"] = summarise_trace(communicator, *session_.trace(), events);
+  }
   return nlohmann::json::parse(communicator.broadcast(summary.dump(), 0));
 }
 

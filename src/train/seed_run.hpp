@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "epoch_record.hpp"
+#include "gather_totals.hpp"
 #include "halo/train/checkpoint.hpp"
 #include "halo/train/option_record.hpp"
 #include "halo/train/options.hpp"
@@ -42,7 +43,11 @@ class SeedRun {
   /// Shortens the gradient, the embedding's too; returns its length before.
   double clip();
   bool on_grid() const { return state_.epoch % options_.evaluate_every == 0; }
+  /// At the present parameters.
+  Scoring evaluate();
   EpochFigures record(const EpochResult& result, const EpochTimes& times);
+  /// Of something that this epoch does.
+  TraceSpan span(TraceKind kind) { return {session_.recorder(), kind, state_.epoch}; }
 
   /// Returns what went wrong, "" if nothing did.
   std::string write_checkpoint();
@@ -60,6 +65,8 @@ class SeedRun {
   std::unique_ptr<MetricsFile> metrics_;  ///< rank 0, if there is a run folder
   std::vector<float> gradient_;
   RunFigures figures_;
+  GatherTotals gathers_;
+  std::size_t first_event_ = 0;  ///< in the trace
   Scoring last_;
   std::int64_t last_evaluated_ = 0;    ///< epoch of last_; 0: none
   std::int64_t resumed_from_ = 0;      ///< epoch of a checkpoint; 0: from the beginning

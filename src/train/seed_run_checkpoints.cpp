@@ -70,6 +70,7 @@ void SeedRun::check_belongs(const nlohmann::json& state) const {
 }
 
 std::string SeedRun::write_checkpoint() {
+  const TraceSpan writing = span(TraceKind::kCheckpoint);
   nlohmann::json state = state_.to_json();
   state["seed"] = options_.seed;
   state["run_id"] = session_.partition().manifest.run_id;

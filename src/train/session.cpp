@@ -60,6 +60,13 @@ Session::Session(const mpi::Communicator& communicator, const TrainOptions& opti
   if (model_.external_loss) make_link_prediction(options, purpose);
   if (leads()) log_memory();
   executor_->fold_constants();
+  if (!options.trace.empty()) start_trace();
+}
+
+void Session::start_trace() {
+  trace_ = std::make_unique<RunTrace>(communicator_, threads_);
+  executor_->set_trace(trace_->recorder());
+  exchange_->set_trace(&trace_->recorder());
 }
 
 void Session::make_model(const TrainOptions& options, const nn::Targets& targets) {

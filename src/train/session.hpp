@@ -13,6 +13,7 @@
 #include "halo/train/link_prediction.hpp"
 #include "halo/train/metrics.hpp"
 #include "halo/train/options.hpp"
+#include "run_trace.hpp"
 
 namespace halo::train {
 
@@ -40,6 +41,9 @@ class Session {
   bool has_validation() const { return has_validation_; }
   nn::Executor<float>& executor() { return *executor_; }
   DistExchange& exchange() { return *exchange_; }
+  /// Null without options.trace.
+  const RunTrace* trace() const { return trace_.get(); }
+  TraceRecorder* recorder() { return trace_ ? &trace_->recorder() : nullptr; }
   /// Collective. Scores at `parameters`; the executor's predictions then belong to them.
   Scoring evaluate(std::span<const float> parameters);
   NodeSlice node_slice() const;
@@ -50,6 +54,7 @@ class Session {
   void make_model(const TrainOptions& options, const nn::Targets& targets);
   void make_executor(const TrainOptions& options, nn::Targets targets, Purpose purpose);
   void make_link_prediction(const TrainOptions& options, Purpose purpose);
+  void start_trace();
   void log_memory() const;
 
   const mpi::Communicator& communicator_;
@@ -61,6 +66,7 @@ class Session {
   std::unique_ptr<graph::LocalGraph> training_graph_;  ///< inductive
   std::unique_ptr<DistExchange> exchange_;
   std::unique_ptr<nn::Executor<float>> executor_;
+  std::unique_ptr<RunTrace> trace_;
   std::unique_ptr<LinkPrediction> links_;  ///< where that is the task
 };
 

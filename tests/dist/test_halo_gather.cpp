@@ -137,6 +137,46 @@ TEST_CASE("a plan for rows of low levels sends these alone, puts them where they
   }
 }
 
+TEST_CASE("a gather says when it was posted, arrived and was waited for; seconds are the sums over gathers") {
+  const halo::graph::Csr graph = halo::testing::random_graph(60, 0.2, true, 4);
+  const Setting setting(graph);
+  for (const Transport transport : kTransports) {
+    INFO(halo::dist::to_string(transport));
+    HaloGather<float> gather(world(), setting.in_plan, transport, 3);
+    double waited = 0.0;
+    double hidden = 0.0;
+    for (int round = 0; round < 3; ++round) {
+      std::vector<float> x = filled<float>(setting, setting.share.in_halo.size(), 3, round);
+      gather.start(view(x, setting, setting.share.in_halo.size(), 3), 1);
+      for (int k = 0; k < 5; ++k) gather.poke();
+      gather.finish();
+      const halo::dist::GatherRecord& last = gather.last();
+      CHECK(last.bytes_sent == setting.in_plan.rows_sent() * 3 * 4);
+      CHECK(last.packing <= last.posted);
+      CHECK(last.posted <= last.waiting);
+      CHECK(last.waiting <= last.finished);
+      CHECK(last.posted <= last.arrived);
+      CHECK(last.arrived <= last.finished);
+      if (world().size() == 1) CHECK(last.arrived == last.posted);
+      if (world().size() == 1) CHECK(last.waited() == 0);
+      if (transport == Transport::kBlocking) CHECK(last.hidden() == 0);
+      waited += static_cast<double>(last.waited()) / 1e9;
+      hidden += static_cast<double>(last.hidden()) / 1e9;
+    }
+    CHECK(gather.statistics().waited_seconds == doctest::Approx(waited));
+    CHECK(gather.statistics().hidden_seconds == doctest::Approx(hidden));
+  }
+}
+
+TEST_CASE("what a gather hid ends when its rows were seen to be there, or when it was waited for") {
+  constexpr halo::dist::GatherRecord kEarly{.posted = 10, .waiting = 100, .finished = 100, .arrived = 40};
+  CHECK(kEarly.hidden() == 30);
+  CHECK(kEarly.waited() == 0);
+  constexpr halo::dist::GatherRecord kLate{.posted = 10, .waiting = 100, .finished = 150, .arrived = 150};
+  CHECK(kLate.hidden() == 90);
+  CHECK(kLate.waited() == 50);
+}
+
 TEST_CASE("packing on two threads: more rows to send than one block holds") {
   const Setting setting(halo::testing::random_graph(1200, 0.004, true, 7));
   check_gathers<float>(setting, Transport::kNonblocking, 2);

@@ -19,11 +19,29 @@ enum class Transport {
 Transport parse_transport(const std::string& name);
 const char* to_string(Transport transport);
 
-/// Figures of one gather direction since the last reset.
+/// What one gather of this rank did and when, in steady_nanoseconds(). A rank without neighbours has nothing
+/// in flight: it waits and hides 0.
+struct GatherRecord {
+  std::int64_t bytes_sent = 0;
+  std::int64_t packing = 0;   ///< start() began
+  std::int64_t posted = 0;    ///< handed to MPI
+  std::int64_t waiting = 0;   ///< finish() began (blocking transport: as posted)
+  std::int64_t finished = 0;  ///< everything sent and received
+  std::int64_t arrived = 0;   ///< the same as far as this rank saw: at a poke() or when finished
+
+  std::int64_t waited() const { return finished - waiting; }
+  /// In flight while this rank did something else.
+  std::int64_t hidden() const { return (arrived < waiting ? arrived : waiting) - posted; }
+};
+
+/// Figures of gathers since the last reset.
 struct GatherStatistics {
   std::int64_t bytes_sent = 0;
   std::int64_t gathers = 0;
   double waited_seconds = 0.0;  ///< inside finish() (and start() of the blocking transport)
+  double hidden_seconds = 0.0;  ///< GatherRecord::hidden()
+
+  void add(const GatherRecord& gather);
 };
 
 /// The one communication primitive: fills the halo rows of a matrix from their owners. start() packs and
@@ -47,6 +65,8 @@ class HaloGather {
   /// Collective: on return the halo rows of the started matrix that are in the plan hold their owners' rows.
   void finish();
 
+  /// The last gather that was finished.
+  const GatherRecord& last() const;
   const GatherStatistics& statistics() const;
   void reset_statistics();
 

@@ -15,6 +15,7 @@
 #include "halo/nn/row_loss.hpp"
 #include "halo/nn/row_sums.hpp"
 #include "halo/nn/schedule.hpp"
+#include "halo/nn/stage_trace.hpp"
 #include "halo/nn/targets.hpp"
 
 namespace halo::nn {
@@ -51,6 +52,9 @@ class Executor {
   /// What op::Embedding and op::ExternalLoss of the programs work with; before the first run.
   void set_embedding(EmbeddingRows<Real> embedding) { embedding_ = embedding; }
   void set_row_loss(RowLoss<Real>* loss);
+
+  /// Stages of train() and evaluate() are recorded from now on. The recorder has this executor's threads.
+  void set_trace(TraceRecorder& recorder);
 
   MemoryPlan memory_plan() const;
   /// Collective. Runs what depends on constants only; once, before the first epoch.
@@ -102,9 +106,10 @@ class Executor {
   void fold(const Schedule& schedule);
   void keep_constants_read(const Schedule& schedule, const std::vector<std::string>& made);
   void transpose_weights();
-  void run_stages(const Schedule& schedule, const std::vector<Stage>& stages);
+  void run_epoch_stages(const Schedule& schedule, std::optional<StageTrace>& trace);
   void run_stage(const Schedule& schedule, const Stage& stage);
-  void run_groups(const Schedule& schedule, const Stage& stage, std::span<const std::int32_t> groups);
+  void run_groups(const Schedule& schedule, const Stage& stage, std::span<const std::int32_t> groups,
+                  TraceKind kind);
   void run_group(const Schedule& schedule, const Stage& stage, const graph::TileGroup& group, int thread);
   void run_operation(const Schedule& schedule, std::int32_t position, TileContext<Real>& context);
   void run_external_loss(const Schedule& schedule, const Operation& operation);
@@ -140,7 +145,11 @@ class Executor {
   std::vector<Real> row_loss_gradient_;
   double row_loss_value_ = 0.0;
 
+  std::optional<StageTrace> train_trace_;
+  std::optional<StageTrace> evaluation_trace_;
+
   // Of the run that is going on.
+  StageTrace* trace_ = nullptr;  ///< while stages of an epoch run that are recorded
   std::span<const Real> parameters_;
   std::span<Real> running_;  ///< the same buffer where statistics may move
   std::uint64_t seed_ = 0;

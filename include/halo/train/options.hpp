@@ -28,6 +28,7 @@ struct TrainOptions {
   std::filesystem::path partition{};        ///< partitioned dataset
   std::filesystem::path out{};              ///< run folder; empty: write nothing
   bool resume = false;                      ///< continue the run in `out`
+  std::filesystem::path trace{};            ///< file for the trace of this job; empty: none
   std::filesystem::path initial_weights{};  ///< .safetensors file to begin with (learnt rows of nodes are in
                                             ///< embedding.npy beside it); empty: as the seed draws them
   nn::ModelOptions model{};

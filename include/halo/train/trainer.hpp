@@ -25,6 +25,7 @@ struct TrainOutcome {
 /// options.resume it continues the run in options.out, bit for bit as if it had not been interrupted, on any
 /// number of ranks and threads; a finished run gives its summary again. With options.runs above 1 it trains
 /// once for each seed in subfolders of its own, and the summary holds means and sample standard deviations.
+/// With options.trace the events of all ranks are written to that file at the end, a stop by a signal included.
 /// TERM, USR1 and INT stop a run that has a folder after its epoch with a checkpoint. `record` goes to the
 /// run folder as it is. Errors of input are InputError, thrown alike on every rank before anything is
 /// written.
