@@ -11,7 +11,9 @@ namespace halo::apps {
 
 void add_rank_options(CLI::App& app, RankArguments& arguments) {
   app.add_option("--threads", arguments.threads, "threads per rank; 0: the cores of a rank, shared fairly");
-  app.add_option("--transport", arguments.transport, "how halo rows travel: nonblocking, blocking or p2p");
+  app.add_option(
+      "--transport", arguments.transport,
+      "how halo rows travel: nonblocking, blocking, p2p, persistent, or auto: measured at the start");
   app.add_flag("--quiet", arguments.quiet, "warnings and errors only");
   app.add_option("--log-level", arguments.log_level, "trace, debug, info, warn, error or off");
 }

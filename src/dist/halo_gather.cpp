@@ -21,15 +21,19 @@ struct TransportName {
   const char* name;
   mpi::RowExchange::Call call;
 };
-constexpr std::array<TransportName, 3> kTransports = {{
+constexpr std::array<TransportName, 4> kTransports = {{
     {Transport::kNonblocking, "nonblocking", mpi::RowExchange::Call::kNonblocking},
     {Transport::kBlocking, "blocking", mpi::RowExchange::Call::kBlocking},
     {Transport::kPointToPoint, "p2p", mpi::RowExchange::Call::kPointToPoint},
+    {Transport::kPersistent, "persistent", mpi::RowExchange::Call::kPersistent},
 }};
+constexpr const char* kAutoName = "auto";
 
-const TransportName& entry_of(Transport transport) {
-  return *std::find_if(kTransports.begin(), kTransports.end(),
-                       [transport](const TransportName& entry) { return entry.transport == transport; });
+mpi::RowExchange::Call call_of(Transport transport) {
+  for (const TransportName& entry : kTransports) {
+    if (entry.transport == transport) return entry.call;
+  }
+  throw Error("a halo gather needs a transport, not one to be chosen");
 }
 
 /// Rows that a thread packs at a time: enough work to be worth a turn, few enough to share.
@@ -38,18 +42,29 @@ constexpr std::int64_t kPackRows = 256;
 }  // namespace
 
 Transport parse_transport(const std::string& name) {
+  if (name == "persistent" && !mpi::RowExchange::has_persistent()) {
+    throw InputError({.what = "this MPI library has no persistent neighbourhood collectives",
+                      .where = "--transport",
+                      .found = name,
+                      .expected = "nonblocking, blocking, p2p or auto",
+                      .next = "build with an MPI library of version 4 to use it"});
+  }
   for (const TransportName& entry : kTransports) {
     if (name == entry.name) return entry.transport;
   }
+  if (name == kAutoName) return Transport::kAuto;
   throw InputError({.what = "unknown transport",
                     .where = "--transport",
                     .found = name,
-                    .expected = "nonblocking, blocking or p2p",
+                    .expected = "nonblocking, blocking, p2p, persistent or auto",
                     .next = ""});
 }
 
 const char* to_string(Transport transport) {
-  return entry_of(transport).name;
+  for (const TransportName& entry : kTransports) {
+    if (entry.transport == transport) return entry.name;
+  }
+  return kAutoName;
 }
 
 void GatherStatistics::add(const GatherRecord& gather) {
@@ -65,10 +80,11 @@ struct HaloGather<Real>::State {
   State(const mpi::Communicator& communicator, const HaloPlan& plan_, Transport transport,
         std::int64_t max_cols_)
       : plan(plan_),
-        call(entry_of(transport).call),
+        call(call_of(transport)),
         max_cols(max_cols_),
         packed(plan.rows_sent() * max_cols_),
-        landed(plan.some ? plan.rows_received() * max_cols_ : 0),
+        apart(plan.some || transport == Transport::kPersistent),
+        landed(apart ? plan.rows_received() * max_cols_ : 0),
         exchange(communicator, {.send_to = plan.send_to,
                                 .send_offsets = plan.send_offsets,
                                 .receive_from = plan.receive_from,
@@ -83,7 +99,8 @@ struct HaloGather<Real>::State {
   std::int64_t max_cols;
   // Declared before `exchange`, which must be complete before they go.
   Buffer<Real> packed;
-  Buffer<Real> landed;      ///< rows received where they do not land in place
+  bool apart;  ///< rows do not land in place: some are left out, or the buffers have to be the same
+  Buffer<Real> landed;
   MatrixView<Real> halo{};  ///< of the gather in flight
   mpi::RowExchange exchange;
   GatherRecord last;
@@ -114,9 +131,10 @@ void HaloGather<Real>::State::pack(MatrixView<const Real> x, int threads) {
   });
 }
 
-/// To where the rows belong; the rows between are not touched.
+/// From where they landed to where the rows belong; the rows between are not touched.
 template <typename Real>
 void HaloGather<Real>::State::unpack() {
+  if (apart && !plan.some) std::copy_n(landed.data(), halo.rows * halo.cols, halo.data);
   for (std::size_t k = 0; k < plan.receive_rows.size(); ++k) {
     std::copy_n(landed.data() + static_cast<std::int64_t>(k) * halo.cols, halo.cols,
                 halo.row(plan.receive_rows[k]));
@@ -150,7 +168,7 @@ void HaloGather<Real>::start(MatrixView<Real> x, int threads) {
   s.halo = {x.row(owned), s.plan.halo, x.cols};
   const bool waits = s.call == mpi::RowExchange::Call::kBlocking;
   if (waits) s.last.posted = s.last.waiting = steady_nanoseconds();
-  s.exchange.start(s.call, s.packed.data(), s.plan.some ? s.landed.data() : s.halo.data, x.cols);
+  s.exchange.start(s.call, s.packed.data(), s.apart ? s.landed.data() : s.halo.data, x.cols);
   if (waits) {
     s.note_finished();
   } else {

@@ -63,6 +63,7 @@ struct RowExchange::State {
   ~State() {
     if (guard.unwinding() || !is_running()) return;
     if (!requests.empty()) requests.wait();
+    for (auto& [type, entry] : prepared) MPI_Request_free(&entry.request);
     for (auto& [key, type] : row_types) MPI_Type_free(&type);
     MPI_Comm_free(&graph);
   }
@@ -79,11 +80,38 @@ struct RowExchange::State {
     return place->second;
   }
 
+  /// Collective where a width is new. By width alone, which all ranks see alike: addresses may coincide on one
+  /// rank and differ on another.
+  MPI_Request prepare(const void* from, void* to, MPI_Datatype row) {
+#if MPI_VERSION >= 4
+    const auto [place, is_new] = prepared.try_emplace(row);
+    Prepared& it = place->second;
+    if (is_new) {
+      it = {.from = from, .to = to};
+      check(MPI_Neighbor_alltoallv_init(from, send.counts.data(), send.displacements.data(), row, to,
+                                        receive.counts.data(), receive.displacements.data(), row, graph,
+                                        MPI_INFO_NULL, &it.request),
+            "MPI_Neighbor_alltoallv_init");
+    }
+    if (it.from != from || it.to != to) throw Error("a persistent row exchange was given other buffers");
+    return it.request;
+#else
+    static_cast<void>(from), static_cast<void>(to), static_cast<void>(row);
+    throw Error("this MPI library has no persistent neighbourhood collectives");
+#endif
+  }
+
   UnwindGuard guard;
   Side send;
   Side receive;
   MPI_Comm graph = MPI_COMM_NULL;
   std::map<std::pair<int, std::int64_t>, MPI_Datatype> row_types;  ///< by bytes of an element and columns
+  struct Prepared {
+    const void* from = nullptr;
+    void* to = nullptr;
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+  std::map<MPI_Datatype, Prepared> prepared;  ///< by row type
   RequestSet requests;
 };
 
@@ -132,11 +160,19 @@ void RowExchange::start(Call call, const Real* send, Real* receive, std::int64_t
     case Call::kPointToPoint:
       post_point_to_point(s.graph, s.send, s.receive, s.requests, row, send, receive, cols);
       return;
+    case Call::kPersistent:
+      MPI_Request* const request = s.requests.add();
+      *request = s.prepare(send, receive, row);
+      check(MPI_Start(request), "MPI_Start");
+      return;
   }
 }
 template void RowExchange::start(Call, const float*, float*, std::int64_t);
 template void RowExchange::start(Call, const double*, double*, std::int64_t);
 
+bool RowExchange::has_persistent() {
+  return MPI_VERSION >= 4;
+}
 bool RowExchange::test() {
   return state_->requests.test();
 }

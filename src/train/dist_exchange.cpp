@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "halo/base/log.hpp"
+#include "halo/dist/transport_choice.hpp"
 #include "halo/graph/row_levels.hpp"
 
 namespace halo::train {
@@ -21,6 +23,20 @@ bool saves_much(const mpi::Communicator& communicator, const dist::HaloPlan& som
   return rows[0] * 4 <= rows[1] * 3;
 }
 
+/// Collective. Measures where the transport is to be chosen; rank 0 says what it saw.
+dist::Transport choose(const mpi::Communicator& communicator, const dist::HaloPlan& plan,
+                       const graph::LocalGraph& graph, dist::Transport wanted) {
+  if (wanted != dist::Transport::kAuto) return wanted;
+  const auto times = dist::measure_transports(communicator, plan, graph);
+  if (communicator.rank() == 0) {
+    std::string text;
+    for (const auto& [transport, seconds] : times)
+      text += fmt::format("{}{} {:.3f} ms", text.empty() ? "" : ", ", to_string(transport), seconds * 1e3);
+    spdlog::info("transport {} (a gather of 16 columns: {})", to_string(times.front().transport), text);
+  }
+  return times.front().transport;
+}
+
 }  // namespace
 
 std::string to_text(const GatherKey& key) {
@@ -34,6 +50,7 @@ DistExchange::DistExchange(const mpi::Communicator& communicator, const dist::Lo
                            const graph::LocalGraph& graph, dist::Transport transport,
                            std::span<const nn::GatherShape> shapes, int threads)
     : communicator_(communicator),
+      transport_(choose(communicator, partition.in_plan, graph, transport)),
       symmetric_(graph.symmetric),
       graph_has_levels_(graph.has_levels),
       threads_(threads) {
@@ -60,7 +77,7 @@ DistExchange::DistExchange(const mpi::Communicator& communicator, const dist::Lo
     for (const auto& [shape, gather] : gather_of_) {
       if (gather == key) widest = std::max(widest, cols[shape]);
     }
-    gathers_.emplace(key, dist::HaloGather<float>(communicator, plan, transport, widest));
+    gathers_.emplace(key, dist::HaloGather<float>(communicator, plan, transport_, widest));
   }
 }
 

@@ -179,6 +179,7 @@ nlohmann::json SeedRun::summarise(std::int64_t chosen_epoch, const Scoring& chos
                             {"run_id", manifest.run_id},
                             {"ranks", communicator.size()},
                             {"threads", session_.threads()},
+                            {"transport", to_string(session_.exchange().transport())},
                             {"seed", options_.seed},
                             {"epochs", state_.epoch},
                             {"stopped_early", state_.best.out_of_patience()},

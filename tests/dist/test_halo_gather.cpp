@@ -4,7 +4,9 @@
 
 #include "halo/base/error.hpp"
 #include "halo/dist/halo_gather.hpp"
+#include "halo/dist/transport_choice.hpp"
 #include "halo/mpi/communicator.hpp"
+#include "halo/mpi/row_exchange.hpp"
 #include "support/mpi_world.hpp"
 #include "support/small_graphs.hpp"
 
@@ -18,7 +20,11 @@ using halo::testing::world;
 
 namespace {
 
-constexpr Transport kTransports[] = {Transport::kNonblocking, Transport::kBlocking, Transport::kPointToPoint};
+const std::vector<Transport> kTransports = [] {
+  std::vector transports = {Transport::kNonblocking, Transport::kBlocking, Transport::kPointToPoint};
+  if (halo::mpi::RowExchange::has_persistent()) transports.push_back(Transport::kPersistent);
+  return transports;
+}();
 
 /// One graph over all ranks, one part each.
 struct Setting {
@@ -251,5 +257,27 @@ TEST_CASE("names of transports") {
   for (const Transport transport : kTransports) {
     CHECK(halo::dist::parse_transport(halo::dist::to_string(transport)) == transport);
   }
+  CHECK(halo::dist::parse_transport("auto") == Transport::kAuto);
+  CHECK(std::string(halo::dist::to_string(Transport::kAuto)) == "auto");
   CHECK_THROWS_AS(halo::dist::parse_transport("pigeon"), halo::InputError);
+  if (halo::mpi::RowExchange::has_persistent()) return;
+  CHECK_THROWS_AS(halo::dist::parse_transport("persistent"), halo::InputError);
+}
+
+TEST_CASE("transports are measured alike on every rank, the fastest first; a gather needs one of them") {
+  for (const auto& [name, graph] : halo::testing::small_graphs()) {
+    INFO(name);
+    const Setting setting(graph);
+    const auto times = halo::dist::measure_transports(world(), setting.in_plan, setting.share.graph);
+    CHECK(times.size() == kTransports.size());
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      CHECK(times[k].seconds > 0.0);
+      if (k > 0) CHECK(times[k].seconds >= times[k - 1].seconds);
+      double same[] = {static_cast<double>(times[k].transport), -static_cast<double>(times[k].transport)};
+      world().max(std::span<double>(same));
+      CHECK(same[0] == -same[1]);
+    }
+  }
+  const Setting setting(halo::testing::small_graphs().front().in_edges);
+  CHECK_THROWS_AS(HaloGather<float>(world(), setting.in_plan, Transport::kAuto, 1), halo::Error);
 }

@@ -4,7 +4,7 @@ import halo_runs
 from halo_runs import HaloTest, Programs, generate, partition
 
 EPOCHS = 12
-TRANSPORTS = ("nonblocking", "blocking", "p2p")
+TRANSPORTS = ("nonblocking", "blocking", "p2p", "auto")
 COMMON = ("--epochs", EPOCHS, "--dropout", "0.5", "--seed", 3)
 MODELS = {
     "gcn": ("--model", "gcn", "--layers", 2, "--hidden", 16, "--input-dropout", "0.3", "--row-normalise"),

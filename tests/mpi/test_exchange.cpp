@@ -60,18 +60,24 @@ struct Ring {
 TEST_CASE("row exchange on a ring, each call, both types, several widths") {
   const Ring ring;
   RowExchange exchange(world(), ring.layout());
-  for (const auto call :
-       {RowExchange::Call::kNonblocking, RowExchange::Call::kBlocking, RowExchange::Call::kPointToPoint}) {
+  std::vector calls = {RowExchange::Call::kNonblocking, RowExchange::Call::kBlocking,
+                       RowExchange::Call::kPointToPoint};
+  if (RowExchange::has_persistent()) calls.push_back(RowExchange::Call::kPersistent);
+  std::vector<double> send, receive;
+  std::vector<float> send_floats, receive_floats;
+  for (auto* doubles : {&send, &receive}) doubles->reserve(128);  // a persistent call keeps its buffers
+  for (auto* floats : {&send_floats, &receive_floats}) floats->reserve(128);
+  for (const auto call : calls) {
     for (const std::size_t cols : {std::size_t{1}, std::size_t{7}, std::size_t{7}, std::size_t{64}}) {
-      std::vector<double> send(2 * cols, world().rank());
-      std::vector<double> receive(2 * cols, -1.0);
+      send.assign(2 * cols, world().rank());
+      receive.assign(2 * cols, -1.0);
       exchange.start(call, send.data(), receive.data(), static_cast<std::int64_t>(cols));
       exchange.wait();
       CHECK_FALSE(exchange.in_flight());
       const double expected = ring.from.empty() ? -1.0 : ring.from[0];
       CHECK(receive == std::vector<double>(2 * cols, expected));
-      std::vector<float> send_floats(2 * cols, static_cast<float>(world().rank()));
-      std::vector<float> receive_floats(2 * cols, -1.0F);
+      send_floats.assign(2 * cols, static_cast<float>(world().rank()));
+      receive_floats.assign(2 * cols, -1.0F);
       exchange.start(call, send_floats.data(), receive_floats.data(), static_cast<std::int64_t>(cols));
       while (!exchange.test()) {
       }
@@ -91,6 +97,16 @@ TEST_CASE("a row exchange in flight waits in its destructor and refuses a second
                     halo::Error);
   }
   CHECK(receive[1] == (ring.from.empty() ? -1.0F : static_cast<float>(ring.from[0])));
+}
+
+TEST_CASE("a persistent row exchange refuses other buffers, on every rank alike") {
+  if (!RowExchange::has_persistent()) return;
+  const Ring ring;
+  RowExchange exchange(world(), ring.layout());
+  std::vector<float> send(2), receive(2), other(2);
+  exchange.start(RowExchange::Call::kPersistent, send.data(), receive.data(), 1);
+  exchange.wait();
+  CHECK_THROWS_AS(exchange.start(RowExchange::Call::kPersistent, send.data(), other.data(), 1), halo::Error);
 }
 
 TEST_CASE("a row layout of wrong size is refused") {

@@ -14,8 +14,11 @@ enum class Transport {
   kNonblocking,   ///< MPI_Ineighbor_alltoallv, the default
   kBlocking,      ///< MPI_Neighbor_alltoallv
   kPointToPoint,  ///< MPI_Irecv / MPI_Isend
+  kPersistent,    ///< MPI_Neighbor_alltoallv_init / MPI_Start, where the MPI library has it
+  kAuto,          ///< to be chosen by measurement (transport_choice.hpp); no gather takes it
 };
-/// "nonblocking", "blocking", "p2p"; InputError on anything else.
+/// "nonblocking", "blocking", "p2p", "persistent", "auto"; InputError on anything else, and on a transport that
+/// this MPI library lacks.
 Transport parse_transport(const std::string& name);
 const char* to_string(Transport transport);
 
@@ -51,7 +54,7 @@ struct GatherStatistics {
 template <typename Real>
 class HaloGather {
  public:
-  /// Collective. The plan is copied; `max_cols` sizes the send buffer, so that start() allocates nothing.
+  /// Collective. Error on kAuto. The plan is copied; `max_cols` sizes the send buffer, so that start() allocates nothing.
   HaloGather(const mpi::Communicator& communicator, const HaloPlan& plan, Transport transport,
              std::int64_t max_cols);
   ~HaloGather();

@@ -26,7 +26,10 @@ class RowExchange {
     kNonblocking,   ///< MPI_Ineighbor_alltoallv
     kBlocking,      ///< MPI_Neighbor_alltoallv: complete when start() returns
     kPointToPoint,  ///< MPI_Irecv and MPI_Isend for each neighbour
+    kPersistent,    ///< MPI_Neighbor_alltoallv_init once for each width, then MPI_Start
   };
+  /// False where the MPI library is older than MPI 4.
+  static bool has_persistent();
 
   /// Collective; ranks without neighbours take part. Error where the rows of all neighbours together pass
   /// 2^31.
@@ -37,7 +40,8 @@ class RowExchange {
 
   /// Collective. `send` holds the rows by neighbour, `receive` gets them by neighbour, `cols` numbers each,
   /// contiguous. Neither may be touched before wait() or test() says so. Allocates only when a width is seen
-  /// for the first time. Real: float or double.
+  /// for the first time. Error on kPersistent without has_persistent(), or with other buffers than this width had
+  /// before. Real: float or double.
   template <typename Real>
   void start(Call call, const Real* send, Real* receive, std::int64_t cols);
   /// Local: drives progress; true if nothing is in flight any more.

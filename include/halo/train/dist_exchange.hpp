@@ -44,6 +44,8 @@ class DistExchange final : public nn::Exchange<float> {
   void finish() override;
   void sum(std::span<std::int64_t> values) override;
 
+  /// The given one, or what was chosen by measurement.
+  dist::Transport transport() const { return transport_; }
   ExchangeStatistics statistics() const;
   /// Of each kind of gather since the last reset; on every rank the same keys.
   const std::map<GatherKey, dist::GatherStatistics>& gathers() const { return figures_; }
@@ -59,6 +61,7 @@ class DistExchange final : public nn::Exchange<float> {
   using Key = std::pair<nn::Direction, std::int8_t>;
   Key key_of(nn::Direction direction, std::int8_t level) const;
 
+  dist::Transport transport_;
   bool symmetric_;  ///< then one direction serves both
   bool graph_has_levels_;
   std::map<Key, Key> gather_of_;  ///< of each shape; those that save little fetch all rows
