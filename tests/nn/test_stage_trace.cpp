@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "allocation_count.hpp"
 #include "halo/graph/csr.hpp"
 #include "halo/nn/executor.hpp"
 #include "halo/nn/models.hpp"
@@ -124,4 +125,25 @@ TEST_CASE("an epoch records each stage once and each thread's groups within it, 
     }
     CHECK(gradients[0] == gradients[1]);
   }
+}
+
+TEST_CASE("recording an epoch allocates nothing") {
+  std::vector<std::int64_t> allocated;
+  for (const bool traced : {false, true}) {
+    Ring ring;
+    const nn::Program model = small_sage();
+    auto executor = ring.executor(model, 2);
+    halo::TraceRecorder recorder(1000, 2);
+    executor.fold_constants();
+    if (traced) executor.set_trace(recorder);
+    std::vector<float> parameters(static_cast<std::size_t>(model.parameter_count()));
+    nn::initialise_parameters(model, 1, parameters.data());
+    std::vector<float> gradient(parameters.size());
+    const std::int64_t before = halo::testing::allocation_count();
+    CHECK(before > 0);
+    executor.train(parameters, 1, 1, gradient);
+    allocated.push_back(halo::testing::allocation_count() - before);
+    CHECK(recorder.events().empty() != traced);
+  }
+  CHECK(allocated[1] == allocated[0]);
 }

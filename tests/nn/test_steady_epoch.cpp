@@ -4,54 +4,21 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <limits>
-#include <new>
 #include <string>
 #include <vector>
 
+#include "allocation_count.hpp"
 #include "halo/base/counter_rng.hpp"
 #include "halo/graph/csr.hpp"
 #include "halo/graph/row_levels.hpp"
 #include "halo/nn/executor.hpp"
 #include "halo/nn/models.hpp"
 
-namespace {
-std::atomic<std::int64_t> allocations = 0;
-
-void* counted(std::size_t bytes, std::size_t alignment) {
-  ++allocations;
-  void* const memory = alignment == 0
-                           ? std::malloc(bytes)
-                           : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted(bytes, 0);
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return counted(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  std::free(memory);
-}
-
 namespace nn = halo::nn;
 using halo::at;
 using halo::NodeId;
+using halo::testing::allocation_count;
 
 namespace {
 
@@ -110,13 +77,13 @@ Steady run(const nn::ModelOptions& options, int threads) {
     train();
     executor.evaluate(parameters);
   }
-  Steady steady{.allocations = -allocations, .page_faults = std::numeric_limits<std::int64_t>::max()};
+  Steady steady{.allocations = -allocation_count(), .page_faults = std::numeric_limits<std::int64_t>::max()};
   for (int k = 0; k < 3; ++k) {
     const std::int64_t before = page_faults();
     train();
     steady.page_faults = std::min(steady.page_faults, page_faults() - before);
   }
-  steady.allocations += allocations;
+  steady.allocations += allocation_count();
   return steady;
 }
 
@@ -136,10 +103,10 @@ void check(const nn::ModelOptions& options) {
 }  // namespace
 
 TEST_CASE("the counters count") {
-  const std::int64_t before = allocations;
+  const std::int64_t before = allocation_count();
   const std::int64_t faults_before = page_faults();
   std::vector<char> memory(std::size_t{1} << 24, 1);
-  CHECK(allocations == before + 1);
+  CHECK(allocation_count() == before + 1);
   CHECK(page_faults() > faults_before);
   CHECK(memory.back() == 1);
 }
