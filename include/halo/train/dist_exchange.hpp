@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
 
 #include "halo/base/timer.hpp"
 #include "halo/dist/halo_gather.hpp"
@@ -11,6 +10,7 @@
 #include "halo/mpi/communicator.hpp"
 #include "halo/nn/exchange.hpp"
 #include "halo/nn/schedule.hpp"
+#include "halo/train/gather_choice.hpp"
 
 namespace halo::train {
 
@@ -41,13 +41,8 @@ class DistExchange final : public nn::Exchange<float> {
 
  private:
   const mpi::Communicator& communicator_;
-  using Key = std::pair<nn::Direction, std::int8_t>;
-  Key key_of(nn::Direction direction, std::int8_t level) const;
-
-  bool symmetric_;  ///< then one direction serves both
-  bool graph_has_levels_;
-  std::map<Key, Key> gather_of_;  ///< of each shape; those that save little fetch all rows
-  std::map<Key, dist::HaloGather<float>> gathers_;
+  GatherChoice choice_;
+  std::map<GatherChoice::Key, dist::HaloGather<float>> gathers_;
   dist::HaloGather<float>* active_ = nullptr;
   int threads_;
   double allreduce_seconds_ = 0.0;
