@@ -64,7 +64,7 @@ void evaluate(const mpi::Communicator& world, const train::TrainOptions& options
 
 /// --plan. Rank 0 reads the graph for all.
 void plan(const mpi::Communicator& world, const train::TrainOptions& options) {
-  const auto needs = train::gather_needs(world, {{{"program and MPI", train::program_bytes()}}});
+  const auto needs = train::gather_needs(world, {});
   const int threads = train::place_ranks(world, options.threads).front().threads;
   const train::Link link = train::measure_link(world);
   world.agree([&] {
@@ -72,7 +72,8 @@ void plan(const mpi::Communicator& world, const train::TrainOptions& options) {
     train::check_options(options);
     const dist::PartitionScan scan = train::scan_for(options);
     apps::PlannedRun run;
-    run.plan = train::plan_run(scan, options, world.size(), threads, train::program_bytes());
+    run.plan = train::plan_run(scan, options, world.size(), threads,
+                               train::typical_program_bytes(world.local_size()));
     run.hosts = {.ranks_each = world.local_size(),
                  .cores = static_cast<int>(std::thread::hardware_concurrency())};
     run.link = link;

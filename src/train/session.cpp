@@ -42,10 +42,11 @@ void log_placement(const std::vector<RankPlacement>& ranks) {
 }  // namespace
 
 Session::Session(const mpi::Communicator& communicator, const TrainOptions& options, Purpose purpose)
-    : communicator_(communicator), program_bytes_(program_bytes()) {
+    : communicator_(communicator) {
   const auto ranks = place_ranks(communicator_, options.threads);
   if (leads()) log_placement(ranks);
   threads_ = ranks[static_cast<std::size_t>(communicator_.rank())].threads;
+  program_bytes_ = program_bytes();
   load(options);
   nn::Targets targets = make_targets(communicator_, partition_, options.task);
   has_validation_ = targets.global_count[1] > 0 || partition_.val_links.global_size > 0;

@@ -54,7 +54,7 @@ class Session {
   void log_memory() const;
 
   const mpi::Communicator& communicator_;
-  std::int64_t program_bytes_;  ///< of this process before anything was loaded, and what it takes beside
+  std::int64_t program_bytes_ = 0;  ///< of this process before anything was loaded, and what it takes beside
   int threads_ = 1;
   dist::LocalPartition partition_;
   nn::Program model_;
