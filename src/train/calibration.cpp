@@ -1,6 +1,7 @@
 #include "calibration.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 
 #include <algorithm>
 #include <limits>
@@ -22,16 +23,30 @@
 namespace halo::train {
 namespace {
 
-/// Seconds of the fastest run within a few hundredths of a second, of three at least: what others do on the
-/// machine slows most of them down.
-double time_of(const std::function<void()>& work) {
-  work();
+double seconds_of_thread() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
+/// Seconds that `count` calls of `body` take threads together, in the fastest of the runs within a few
+/// hundredths of a second. Time of threads, not of the clock: what else runs on the machine does not count.
+double time_of(std::int64_t count, int threads, const std::function<void(std::int64_t, int)>& body) {
+  struct alignas(64) Used {
+    double seconds = 0.0;
+  };
   double best = std::numeric_limits<double>::infinity();
   const Timer all;
-  for (int run = 0; run < 3 || all.seconds() < 0.03; ++run) {
-    const Timer timer;
-    work();
-    best = std::min(best, timer.seconds());
+  for (int run = 0; run < 4 || all.seconds() < 0.03; ++run) {
+    std::vector<Used> used(at(threads));
+    parallel_for(count, threads, [&](std::int64_t index, int thread) {
+      const double before = seconds_of_thread();
+      body(index, thread);
+      used[at(thread)].seconds += seconds_of_thread() - before;
+    });
+    const double sum = std::accumulate(used.begin(), used.end(), 0.0,
+                                       [](double seconds, const Used& of) { return seconds + of.seconds; });
+    best = std::min(best, sum);
   }
   return best;
 }
@@ -79,8 +94,8 @@ double Calibration::measure_product(Product product, std::int64_t k, std::int64_
     if (product == Product::kWeight) kernels::product_left_transposed<float>(x, y, w, false);
   };
   constexpr std::int64_t kTiles = 16;  // of each thread: many beside what it takes to start threads
-  return time_of([&] { parallel_for(kTiles * options_.threads, options_.threads, run); }) /
-         static_cast<double>(kTiles * rows);
+  const std::int64_t tiles_in_all = kTiles * options_.threads;
+  return time_of(tiles_in_all, options_.threads, run) / static_cast<double>(tiles_in_all * rows);
 }
 
 double Calibration::seconds_per_edge(const nn::Kind& kind, std::int64_t cols) {
@@ -90,14 +105,11 @@ double Calibration::seconds_per_edge(const nn::Kind& kind, std::int64_t cols) {
                   cols);
     const std::int64_t rows = std::ssize(rows_.indptr) - 1;
     const std::int64_t tiles = (rows + options_.tile_rows - 1) / options_.tile_rows;
-    const double seconds = time_of([&] {
-      parallel_for(tiles, options_.threads, [&](std::int64_t tile, int) {
-        const std::int64_t begin = tile * options_.tile_rows;
-        pass.run({begin, std::min(rows, begin + options_.tile_rows)});
-      });
-    });
-    return seconds * static_cast<double>(std::min<std::int64_t>(options_.threads, tiles)) /
-           static_cast<double>(columns_.size());
+    const auto run = [&](std::int64_t tile, int) {
+      const std::int64_t begin = tile * options_.tile_rows;
+      pass.run({begin, std::min(rows, begin + options_.tile_rows)});
+    };
+    return time_of(tiles, options_.threads, run) / static_cast<double>(columns_.size());
   });
 }
 
@@ -117,7 +129,7 @@ double Calibration::measure_elementwise(Elementwise kind) const {
   const std::vector<std::uint8_t> use(at(rows), 1);
   const std::vector<float> ones(at(kCols), 1.0F);
   const std::vector<kernels::NormColumn> columns(at(kCols));
-  const double seconds = time_of([&] {
+  const double seconds = time_of(1, 1, [&](std::int64_t, int) {
     switch (kind) {
       case Elementwise::kPlain:
         return kernels::relu<float>(x, y);
@@ -139,15 +151,13 @@ double Calibration::seconds_per_byte() {
     constexpr std::int64_t kElements = std::int64_t{1} << 23, kChunk = std::int64_t{1} << 15;
     Buffer<double> a(kElements), b(kElements), c(kElements);
     for (Buffer<double>* buffer : {&a, &b, &c}) buffer->fill(1.0);
-    const double seconds = time_of([&] {
-      parallel_for(kElements / kChunk, options_.threads, [&](std::int64_t chunk, int) {
-        double* const to = a.data() + chunk * kChunk;
-        const double* const left = b.data() + chunk * kChunk;
-        const double* const right = c.data() + chunk * kChunk;
-        for (std::int64_t i = 0; i < kChunk; ++i) to[i] = left[i] + 3.0 * right[i];
-      });
-    });
-    return seconds * options_.threads / (24.0 * kElements);
+    const auto run = [&](std::int64_t chunk, int) {
+      double* const to = a.data() + chunk * kChunk;
+      const double* const left = b.data() + chunk * kChunk;
+      const double* const right = c.data() + chunk * kChunk;
+      for (std::int64_t i = 0; i < kChunk; ++i) to[i] = left[i] + 3.0 * right[i];
+    };
+    return time_of(kElements / kChunk, options_.threads, run) / (24.0 * kElements);
   });
 }
 
@@ -157,7 +167,8 @@ double Calibration::seconds_per_exact_term() {
     const Buffer<float> terms = matrix(kTerms);
     Buffer<std::int64_t> limbs(exact_limb_count(kTerms));
     limbs.fill(0);
-    return time_of([&] { exact_add<float>(terms.span(), 0, kTerms, limbs.span()); }) / kTerms;
+    const auto run = [&](std::int64_t, int) { exact_add<float>(terms.span(), 0, kTerms, limbs.span()); };
+    return time_of(1, 1, run) / kTerms;
   });
 }
 

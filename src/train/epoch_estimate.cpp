@@ -163,7 +163,7 @@ struct EpochEstimator::Measured {
 };
 
 EpochEstimator::EpochEstimator(const dist::PartitionScan& scan, const TrainOptions& options)
-    : scan_(scan), options_(options), planner_(scan.manifest(), options) {}
+    : scan_(scan), planner_(scan.manifest(), options) {}
 EpochEstimator::~EpochEstimator() = default;
 
 Calibration& EpochEstimator::calibration(int threads, std::int64_t matrix_rows) {

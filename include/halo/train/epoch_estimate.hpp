@@ -65,7 +65,6 @@ class EpochEstimator {
   Calibration& calibration(int threads, std::int64_t matrix_rows);
 
   const dist::PartitionScan& scan_;
-  const TrainOptions& options_;
   RunPlanner planner_;
   struct Measured;
   std::vector<std::unique_ptr<Measured>> measured_;
