@@ -52,10 +52,10 @@ class Planning(HaloTest):
         self.assertFalse(out.exists())
 
     def test_the_trainer_refuses_what_does_not_fit(self):
-        for limit, met in (("1M", "--memory-limit"), ("26M", "activations and gradients")):
+        for limit, met in (("1M", "--memory-limit"), ("80M", "activations and gradients")):
             with self.subTest(limit=limit):
                 out = self.folder / "refused"
-                done = run(train_command(3, self.parts, out, *MODEL[:-1], 512, "--threads", 1, "--memory-limit", limit))
+                done = run(train_command(3, self.parts, out, *MODEL[:-1], 2048, "--threads", 1, "--memory-limit", limit))
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertEqual(done.stderr.count("error:"), 1, done.stderr)
                 self.assertIn(met, done.stderr)
