@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "halo/base/exact_sum.hpp"
 #include "halo/base/host_memory.hpp"
 #include "halo/graph/local_graph.hpp"
 #include "halo/nn/memory.hpp"
@@ -137,6 +138,12 @@ std::int64_t feature_bytes(const datasets::PartitionManifest& manifest, const gr
   return counts.owned * manifest.feature_cols * kFloat;
 }
 
+/// The half of the gradient's limbs that MPI receives into memory of its own before it adds them.
+std::int64_t allreduce_bytes(const RankMemoryInput& input) {
+  if (input.ranks == 1) return 0;
+  return exact_limb_count(input.model.learnt_count()) * static_cast<std::int64_t>(sizeof(std::int64_t)) / 2;
+}
+
 /// Ids of the halo, their owners' copies, and wide ids before they are local ones.
 std::int64_t loading_bytes(const RankMemoryInput& input, const graph::ShareCounts& counts) {
   const std::int64_t halo = counts.in.halo_rows() + (counts.symmetric ? 0 : counts.out.halo_rows());
@@ -199,7 +206,7 @@ RankMemory memory_of(const graph::ShareCounts& counts, const RankMemoryInput& in
   const std::int64_t before = memory.total();
   add("activations and gradients", forecast.arena_touched);
   add("tile scratch", held.scratch);
-  add("exact sums", held.sums);
+  add("exact sums", held.sums + allreduce_bytes(input));
   add("parameters and optimiser", parameter_bytes(input));
   add("embedding", embedding_bytes(input, counts));
   add("link prediction", link_bytes(input, counts));
