@@ -4,16 +4,21 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <thread>
 
 #include "command_line.hpp"
 #include "gnn_train_options.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
 #include "halo/mpi/program.hpp"
+#include "halo/train/epoch_estimate.hpp"
 #include "halo/train/inference.hpp"
+#include "halo/train/memory_check.hpp"
+#include "halo/train/placement.hpp"
 #include "halo/train/trace_text.hpp"
 #include "halo/train/trainer.hpp"
 #include "option_file.hpp"
+#include "plan_report.hpp"
 
 namespace {
 
@@ -61,6 +66,27 @@ void evaluate(const mpi::Communicator& world, const train::TrainOptions& options
   if (world.rank() == 0) apps::print_inference(scores, out);
 }
 
+/// --plan. Rank 0 reads the graph for all.
+void plan(const mpi::Communicator& world, const train::TrainOptions& options) {
+  const auto needs = train::gather_needs(world, {});
+  const int threads = train::place_ranks(world, options.threads).front().threads;
+  const train::Link link = train::measure_link(world);
+  world.agree([&] {
+    if (world.rank() != 0) return;
+    train::check_options(options);
+    const dist::PartitionScan scan = train::scan_for(options);
+    apps::PlannedRun run;
+    run.plan = train::plan_run(scan, options, world.size(), threads,
+                               train::typical_program_bytes(world.local_size()));
+    run.hosts = {.ranks_each = world.local_size(),
+                 .cores = static_cast<int>(std::thread::hardware_concurrency())};
+    run.link = link;
+    run.epoch = train::EpochEstimator(scan, options).estimate(run.plan, link, run.hosts);
+    run.unfit = apps::why_unfit(run.plan, needs, options.memory_limit, scan.manifest().parts);
+    apps::print_plans(scan.manifest(), options, {run});
+  });
+}
+
 int run(int argc, char** argv, const mpi::Communicator& world) {
   const bool leads = world.rank() == 0;
   CLI::App app{
@@ -80,6 +106,10 @@ int run(int argc, char** argv, const mpi::Communicator& world) {
     apps::resolve(arguments);
   });
   if (status >= 0) return status;
+  if (arguments.plan) {
+    plan(world, arguments.train);
+    return static_cast<int>(ExitStatus::kDone);
+  }
   if (arguments.evaluate_only) {
     evaluate(world, arguments.train, line.out);
     return static_cast<int>(ExitStatus::kDone);

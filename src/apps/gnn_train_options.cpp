@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "halo/base/byte_count.hpp"
 #include "halo/base/error.hpp"
 #include "halo/train/run_folder.hpp"
 #include "model_options.hpp"
@@ -22,6 +23,10 @@ void add_run_options(CLI::App& app, TrainArguments& arguments) {
   app.add_flag("--evaluate-only", arguments.evaluate_only,
                "only evaluate the --initial-weights, as gnn_infer does; --out then gets metrics.json")
       ->configurable(false);
+  app.add_flag("--plan", arguments.plan, "only say what memory and time the run would need, as gnn_plan does")
+      ->configurable(false);
+  app.add_option("--memory-limit", arguments.memory_limit,
+                 "refuse a run that needs more on any rank, 4G say; without: what the host has free");
   app.add_option("--checkpoint-every", options.checkpoint_every,
                  "epochs between checkpoints; 0: only when TERM, USR1 or INT stops the run");
   app.add_option("--keep-checkpoints", options.keep_checkpoints, "the newest ones that stay");
@@ -146,6 +151,8 @@ void resolve(TrainArguments& arguments) {
   options.threads = arguments.ranks.threads;
   options.transport = dist::parse_transport(arguments.ranks.transport);
   options.decay_first_layer_only = arguments.weight_decay_on == "first";
+  if (!arguments.memory_limit.empty())
+    options.memory_limit = parse_byte_count(arguments.memory_limit, "--memory-limit");
   options.select = train::parse_selection(arguments.select);
   options.resume = !arguments.resume.empty();
   if (options.resume) options.out = arguments.resume;

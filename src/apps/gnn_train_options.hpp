@@ -17,6 +17,8 @@ struct TrainArguments {
   std::string select = "val_loss";
   std::string resume;          ///< run folder; empty: a new run
   bool evaluate_only = false;  ///< evaluate train.initial_weights instead of training
+  bool plan = false;           ///< say what training would need instead of training
+  std::string memory_limit;    ///< of each rank, "4G"; empty: what its host has
 };
 
 void add_train_options(CLI::App& app, TrainArguments& arguments);

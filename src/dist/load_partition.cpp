@@ -74,9 +74,22 @@ Ownership assign(const mpi::Communicator& communicator, const PartitionFolder& f
   return ownership;
 }
 
+/// What is known of a share without reading it.
+graph::ShareCounts rows_and_edges(const Source& source, const graph::LocalGraph& graph) {
+  graph::ShareCounts counts;
+  counts.owned = graph.owned;
+  counts.groups = std::ssize(graph.groups);
+  counts.tiles = graph.tiles;
+  counts.symmetric = graph.symmetric;
+  counts.in.edges = source.reader.range("indices.npy").size();
+  counts.out.edges = graph.symmetric ? counts.in.edges : source.reader.range("out_indices.npy").size();
+  return counts;
+}
+
 }  // namespace
 
-LocalPartition load_partition(const mpi::Communicator& communicator, const std::filesystem::path& path) {
+LocalPartition load_partition(const mpi::Communicator& communicator, const std::filesystem::path& path,
+                              const BeforeReading& before_reading) {
   const PartitionFolder folder = open_partition_folder(communicator, path);
   LocalPartition local;
   local.manifest = folder.manifest;
@@ -93,6 +106,8 @@ LocalPartition load_partition(const mpi::Communicator& communicator, const std::
   communicator.agree(
       [&] { graph.owned = checked_cast<LocalId>(owned.size(), "number of nodes on one rank"); });
   set_tiles(folder, owned, graph);
+
+  if (before_reading) before_reading(folder.manifest, rows_and_edges(source, graph));
 
   LocalRows in = read_rows(source, "");
   graph.in = std::move(in.adjacency);

@@ -106,7 +106,6 @@ std::int64_t read_data_offset(const std::filesystem::path& path, const datasets:
   return header.data_offset;
 }
 
-/// Everything that rank 0 finds out for all.
 void read_small_files(PartitionFolder& folder) {
   folder.manifest = datasets::read_manifest(folder.path);
   const datasets::PartitionManifest& manifest = folder.manifest;
@@ -157,6 +156,13 @@ void broadcast_vectors(const mpi::Communicator& communicator,
 
 }  // namespace
 
+PartitionFolder read_partition_folder(const std::filesystem::path& path) {
+  PartitionFolder folder;
+  folder.path = path;
+  read_small_files(folder);
+  return folder;
+}
+
 PartitionFolder open_partition_folder(const mpi::Communicator& communicator,
                                       const std::filesystem::path& path) {
   PartitionFolder folder;
@@ -165,7 +171,7 @@ PartitionFolder open_partition_folder(const mpi::Communicator& communicator,
   std::vector<std::int64_t> data_offsets;
   communicator.agree([&] {
     if (communicator.rank() != 0) return;
-    read_small_files(folder);
+    folder = read_partition_folder(path);
     text = datasets::to_json(folder.manifest).dump();
     for (const auto& [name, offset] : folder.data_offsets) data_offsets.push_back(offset);
   });

@@ -38,6 +38,9 @@ struct PartitionFolder {
   std::vector<std::int64_t> work() const;
 };
 
+/// Reads and checks the manifest and the small arrays. InputError on any problem.
+PartitionFolder read_partition_folder(const std::filesystem::path& path);
+
 /// Collective. Rank 0 reads and checks the manifest and the small arrays; all ranks get them. Any problem is
 /// the same InputError on all ranks.
 PartitionFolder open_partition_folder(const mpi::Communicator& communicator,

@@ -77,19 +77,21 @@ void mark_levels(LocalGraph& graph, std::span<const std::uint8_t> starts,
 }
 
 Adjacency edges_to_level(const Adjacency& whole, std::span<const std::uint8_t> level, std::uint8_t highest) {
+  const auto stays = [&](LocalId column) { return level_of(whole, level, column) <= highest; };
+  const auto count = std::ranges::count_if(whole.columns, stays);
   Adjacency kept;
   kept.halo = whole.halo;
-  kept.indptr.reserve(whole.indptr.size());
+  kept.indptr.reserve(whole.indptr.size());  // exactly: a copy of the edges must not cost more than itself
+  kept.columns.reserve(at(count));
+  if (!whole.weights.empty()) kept.weights.reserve(at(count));
   for (std::size_t row = 0; row + 1 < whole.indptr.size(); ++row) {
     for (std::size_t e = at(whole.indptr[row]); e < at(whole.indptr[row + 1]); ++e) {
-      if (level_of(whole, level, whole.columns[e]) > highest) continue;
+      if (!stays(whole.columns[e])) continue;
       kept.columns.push_back(whole.columns[e]);
       if (!whole.weights.empty()) kept.weights.push_back(whole.weights[e]);
     }
     kept.indptr.push_back(static_cast<EdgeId>(kept.columns.size()));
   }
-  kept.columns.shrink_to_fit();
-  kept.weights.shrink_to_fit();
   return kept;
 }
 

@@ -5,46 +5,24 @@
 #include <limits>
 
 #include "column_statistics.hpp"
+#include "constants.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/parallel.hpp"
+#include "passes/uses.hpp"
 #include "tile_context.hpp"
 #include "traits.hpp"
 
 namespace halo::nn {
 namespace {
 
-bool needs_neighbour_ids(const Schedule& schedule) {
-  const auto needs = [](const Operation& operation) {
-    return std::visit(
-        [](const auto& kind) {
-          if constexpr (requires { kind.needs_neighbour_ids(); }) return kind.needs_neighbour_ids();
-          return false;
-        },
-        operation.kind);
-  };
-  return std::any_of(schedule.program.operations.begin(), schedule.program.operations.end(), needs);
-}
-
-/// True if an operation of the epoch reads the constant of this key.
-bool is_read(const Schedule& schedule, const std::string& key) {
-  const auto reads = [&](std::int32_t position) {
-    const auto& inputs = schedule.program.operations[at(position)].inputs;
-    return std::any_of(inputs.begin(), inputs.end(),
-                       [&](ValueId input) { return schedule.placements[at(input)].constant == key; });
-  };
-  return std::any_of(schedule.stages.begin(), schedule.stages.end(), [&](const Stage& stage) {
-    return std::any_of(stage.operations.begin(), stage.operations.end(), reads);
-  });
+bool reads_ids(const Schedule& schedule) {
+  return std::ranges::any_of(schedule.program.operations,
+                             [](const Operation& operation) { return needs_neighbour_ids(operation.kind); });
 }
 
 template <typename Real>
 void fill_rows(MatrixView<Real> rows, Real value) {
   std::fill_n(rows.data, rows.rows * rows.cols, value);
-}
-
-/// Lives in the caller's feature matrix.
-bool is_features(const Schedule& schedule, ValueId value, const Operation& operation) {
-  return std::holds_alternative<op::Input>(operation.kind) && schedule.halo_rows[at(value)] == 0;
 }
 
 }  // namespace
@@ -93,7 +71,7 @@ void Executor<Real>::GraphData::add_edges_to_levels(const Schedule& schedule) {
 template <typename Real>
 Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets targets, Schedules schedules,
                          Exchange<Real>& exchange, int threads)
-    : train_data_(graphs.train, needs_neighbour_ids(schedules.train)),
+    : train_data_(graphs.train, reads_ids(schedules.train)),
       features_(features),
       targets_(std::move(targets)),
       exchange_(exchange),
@@ -106,13 +84,11 @@ Executor<Real>::Executor(Graphs graphs, MatrixView<const Real> features, Targets
             threads),
       predictions_(targets_.task == Task::kSingleLabel ? at(graphs.train.owned) : 0, 0) {
   if (&graphs.train != &graphs.evaluation) {
-    evaluation_data_.emplace(graphs.evaluation, needs_neighbour_ids(evaluation_));
+    evaluation_data_.emplace(graphs.evaluation, reads_ids(evaluation_));
   }
   train_data_.add_edges_to_levels(train_);
-  for (const Operation& operation : train_.program.operations) {
-    const auto* linear = std::get_if<op::LinearInputGradient>(&operation.kind);
-    if (linear == nullptr) continue;
-    transposed_.try_emplace(linear->weight, train_.program.parameter(linear->weight).size());
+  for (const ParameterId weight : transposed_weights(train_.program)) {
+    transposed_.try_emplace(weight, train_.program.parameter(weight).size());
   }
   for (const Reduction& reduction : train_.program.reductions) reductions_.emplace_back(at(reduction.size));
   for (int thread = 0; thread < threads_; ++thread) {
@@ -127,28 +103,27 @@ void Executor<Real>::set_row_loss(RowLoss<Real>* loss) {
 }
 
 template <typename Real>
+std::int64_t Executor<Real>::GraphData::factor_bytes() const {
+  const std::int64_t factors = gcn_factor.size() + inverse_degree.size() + loop.size();
+  const std::int64_t ids = std::ssize(neighbour_ids[0]) + std::ssize(neighbour_ids[1]);
+  return factors * static_cast<std::int64_t>(sizeof(Real)) + ids * static_cast<std::int64_t>(sizeof(NodeId));
+}
+
+template <typename Real>
 MemoryPlan Executor<Real>::memory_plan() const {
+  constexpr auto kReal = static_cast<std::int64_t>(sizeof(Real));
   MemoryPlan plan;
-  plan.arena = arena_.size() * static_cast<std::int64_t>(sizeof(Real));
-  for (const Buffer<Real>& buffer : scratch_)
-    plan.scratch += buffer.size() * static_cast<std::int64_t>(sizeof(Real));
+  plan.arena = arena_.size() * kReal;
+  for (const Buffer<Real>& buffer : scratch_) plan.scratch += buffer.size() * kReal;
+  for (const auto& [key, buffer] : constants_) plan.constants += buffer.size() * kReal;
   plan.sums = sums_.bytes();
-  for (const auto& [id, weight] : transposed_)
-    plan.weights += weight.size() * static_cast<std::int64_t>(sizeof(Real));
-  std::map<std::string, std::int64_t> constants;
-  for (const Schedule* schedule : {&train_, &evaluation_}) {
-    for (const Stage& stage : schedule->constant_stages) {
-      for (const std::int32_t position : stage.operations) {
-        const Operation& operation = schedule->program.operations[at(position)];
-        if (is_features(*schedule, operation.output, operation)) continue;
-        const std::int64_t rows = train_data_.graph.owned + schedule->halo_rows[at(operation.output)];
-        constants[schedule->placements[at(operation.output)].constant] =
-            rows * schedule->program.cols(operation.output);
-      }
-    }
+  for (const auto& [id, weight] : transposed_) plan.weights += weight.size() * kReal;
+  plan.row_factors = train_data_.factor_bytes() + (evaluation_data_ ? evaluation_data_->factor_bytes() : 0);
+  for (const auto& [key, edges] : train_data_.edges_to_level) {
+    plan.edges_to_level += std::ssize(edges.indptr) * static_cast<std::int64_t>(sizeof(EdgeId)) +
+                           std::ssize(edges.columns) * static_cast<std::int64_t>(sizeof(LocalId)) +
+                           std::ssize(edges.weights) * static_cast<std::int64_t>(sizeof(float));
   }
-  for (const auto& [key, elements] : constants)
-    plan.constants += elements * static_cast<std::int64_t>(sizeof(Real));
   return plan;
 }
 
@@ -184,10 +159,8 @@ void Executor<Real>::fold(const Schedule& schedule) {
 
 template <typename Real>
 void Executor<Real>::keep_constants_read(const Schedule& schedule, const std::vector<std::string>& made) {
-  // Only what the epoch reads stays; the features themselves stay with the caller.
-  const std::string features = schedule.constants_of + describe(op::Input{});
   for (const std::string& key : made) {
-    if (key == features || !is_read(schedule, key)) constants_.erase(key);
+    if (!stays(schedule, key)) constants_.erase(key);
   }
 }
 

@@ -123,6 +123,16 @@ inline bool reads_exactly(const Kind& kind) {
       kind);
 }
 
+/// True for an operation that reads the original ids of neighbours.
+inline bool needs_neighbour_ids(const Kind& kind) {
+  return std::visit(
+      [](const auto& k) {
+        if constexpr (requires { k.needs_neighbour_ids(); }) return k.needs_neighbour_ids();
+        return false;
+      },
+      kind);
+}
+
 /// True for an operation that takes all rows at once, between two stages.
 inline bool is_whole(const Kind& kind) {
   return std::holds_alternative<op::ExternalLoss>(kind);

@@ -2,25 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
+#include <utility>
 
 #include "halo/base/log.hpp"
 #include "halo/dist/transport_choice.hpp"
-#include "halo/graph/row_levels.hpp"
 
 namespace halo::train {
 namespace {
 
-constexpr auto kAllRows = static_cast<std::int8_t>(graph::kLastLevel);
-
-/// Collective. Rows of a plan for some do not land in place, which costs a buffer and a copy: at least a
-/// quarter of them has to stay at home.
-bool saves_much(const mpi::Communicator& communicator, const dist::HaloPlan& some,
-                const dist::HaloPlan& whole) {
-  std::array<std::int64_t, 2> rows = {some.rows_sent(), whole.rows_sent()};
-  communicator.sum(std::span<std::int64_t>(rows));
-  return rows[0] * 4 <= rows[1] * 3;
+/// Collective.
+SentRows count_sent(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
+                    const graph::LocalGraph& graph) {
+  SentRows sent{};
+  for (const auto& [plan, counts] :
+       {std::pair(&partition.in_plan, &sent[0]), std::pair(&partition.out_plan, &sent[1])}) {
+    for (const LocalId row : plan->send_rows) ++(*counts)[graph.has_levels ? graph.level[at(row)] : 0];
+    communicator.sum(std::span<std::int64_t>(*counts));
+  }
+  return sent;
 }
 
 /// Collective. Measures where the transport is to be chosen; rank 0 says what it saw.
@@ -42,7 +41,7 @@ dist::Transport choose(const mpi::Communicator& communicator, const dist::HaloPl
 std::string to_text(const GatherKey& key) {
   const auto& [direction, level, cols] = key;
   std::string text = fmt::format("halo {}, {} columns", direction == nn::Direction::kIn ? "in" : "out", cols);
-  if (level != kAllRows) text += fmt::format(", rows to level {}", static_cast<int>(level));
+  if (!fetches_all(level)) text += fmt::format(", rows to level {}", static_cast<int>(level));
   return text;
 }
 
@@ -51,44 +50,26 @@ DistExchange::DistExchange(const mpi::Communicator& communicator, const dist::Lo
                            std::span<const nn::GatherShape> shapes, int threads)
     : communicator_(communicator),
       transport_(choose(communicator, partition.in_plan, graph, transport)),
-      symmetric_(graph.symmetric),
-      graph_has_levels_(graph.has_levels),
+      choice_(shapes, graph.symmetric, graph.has_levels, count_sent(communicator, partition, graph)),
       threads_(threads) {
-  std::map<Key, std::int64_t> cols;  // the same order on every rank
-  for (const nn::GatherShape& shape : shapes) {
-    const Key key = key_of(shape.direction, graph.has_levels ? shape.level : kAllRows);
-    cols[key] = std::max(cols[key], shape.cols);
-  }
-  std::map<Key, dist::HaloPlan> plans;
-  for (const auto& [key, widest] : cols) {
+  for (const auto& [key, cols] : choice_.cols()) {  // the same order on every rank
     const bool in = key.first == nn::Direction::kIn;
     const dist::HaloPlan& whole = in ? partition.in_plan : partition.out_plan;
-    dist::HaloPlan plan = whole;
-    if (key.second < kAllRows) {
-      plan = dist::plan_to_level(whole, graph.level, in ? graph.in.halo_level : graph.out().halo_level,
-                                 static_cast<std::uint8_t>(key.second));
+    if (fetches_all(key.second)) {
+      gathers_.emplace(key, dist::HaloGather<float>(communicator, whole, transport_, cols));
+      continue;
     }
-    const bool worth = key.second == kAllRows || saves_much(communicator, plan, whole);
-    gather_of_[key] = worth ? key : Key{key.first, kAllRows};
-    plans[gather_of_[key]] = worth ? std::move(plan) : dist::HaloPlan(whole);
+    const auto plan =
+        dist::plan_to_level(whole, graph.level, in ? graph.in.halo_level : graph.out().halo_level,
+                            static_cast<std::uint8_t>(key.second));
+    gathers_.emplace(key, dist::HaloGather<float>(communicator, plan, transport_, cols));
   }
-  for (const auto& [key, plan] : plans) {
-    std::int64_t widest = 0;
-    for (const auto& [shape, gather] : gather_of_) {
-      if (gather == key) widest = std::max(widest, cols[shape]);
-    }
-    gathers_.emplace(key, dist::HaloGather<float>(communicator, plan, transport_, widest));
-  }
-}
-
-DistExchange::Key DistExchange::key_of(nn::Direction direction, std::int8_t level) const {
-  return {symmetric_ ? nn::Direction::kIn : direction, level};
 }
 
 void DistExchange::start(nn::Direction direction, std::int8_t level, MatrixView<float> x) {
-  const std::int8_t rows = graph_has_levels_ ? level : kAllRows;
-  active_ = &gathers_.at(gather_of_.at(key_of(direction, rows)));
-  active_key_ = {direction, rows, x.cols};
+  const GatherChoice::Key key = choice_.key_of(direction, level);
+  active_ = &gathers_.at(key);
+  active_key_ = {direction, key.second, x.cols};
   active_->start(x, threads_);
 }
 

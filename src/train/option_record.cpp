@@ -12,9 +12,9 @@ namespace halo::train {
 namespace {
 
 /// Options that decide where and how fast a run goes, how much it keeps or says, but not what it computes.
-constexpr std::array<std::string_view, 10> kFreeToDiffer = {
-    "partition",        "out",  "threads", "transport", "quiet", "log_level", "checkpoint_every",
-    "keep_checkpoints", "runs", "epochs"};
+constexpr std::array<std::string_view, 11> kFreeToDiffer = {
+    "partition",        "out",  "threads", "transport",   "quiet", "log_level", "checkpoint_every",
+    "keep_checkpoints", "runs", "epochs",  "memory_limit"};
 
 [[noreturn]] void refuse(const std::string& what, const OptionRecord::Entry& entry,
                          const nlohmann::json& stored, const std::string& where) {

@@ -25,32 +25,6 @@ nn::Task task_of(const datasets::PartitionManifest& manifest, const TaskOptions&
                     .next = fmt::format("leave {} out, or correct it", option)});
 }
 
-void check_task_options(const TaskOptions& options, const std::string& task) {
-  if (options.regression_loss != "mse" && options.regression_loss != "mae") {
-    refuse("--regression-loss", options.regression_loss, "mse or mae");
-  }
-  if (options.label_smoothing < 0.0 || options.label_smoothing >= 1.0) {
-    refuse("--label-smoothing", fmt::format("{}", options.label_smoothing), "0 <= e < 1");
-  }
-  const bool single = task == datasets::kNodeClassification;
-  if (!single && options.class_weights != "none") {
-    refuse("--class-weights", "a dataset of task " + task, datasets::kNodeClassification);
-  }
-  if (!single && options.label_smoothing != 0.0) {
-    refuse("--label-smoothing", "a dataset of task " + task, datasets::kNodeClassification);
-  }
-  if (task != datasets::kNodeRegression && options.regression_loss != "mse") {
-    refuse("--regression-loss", "a dataset of task " + task, datasets::kNodeRegression);
-  }
-  const TaskOptions usual{};
-  if (task != datasets::kLinkPrediction && options.negatives != usual.negatives) {
-    refuse("--negatives", "a dataset of task " + task, datasets::kLinkPrediction);
-  }
-  if (task != datasets::kLinkPrediction && options.hits_k != usual.hits_k) {
-    refuse("--hits-k", "a dataset of task " + task, datasets::kLinkPrediction);
-  }
-}
-
 /// Number of known targets of an owned node.
 std::int64_t known_targets(const dist::LocalPartition& partition, const nn::Targets& targets,
                            std::size_t node) {
@@ -147,6 +121,32 @@ void set_class_weights(const mpi::Communicator& communicator, const TaskOptions&
 
 }  // namespace
 
+void check_task_options(const TaskOptions& options, const std::string& task) {
+  if (options.regression_loss != "mse" && options.regression_loss != "mae") {
+    refuse("--regression-loss", options.regression_loss, "mse or mae");
+  }
+  if (options.label_smoothing < 0.0 || options.label_smoothing >= 1.0) {
+    refuse("--label-smoothing", fmt::format("{}", options.label_smoothing), "0 <= e < 1");
+  }
+  const bool single = task == datasets::kNodeClassification;
+  if (!single && options.class_weights != "none") {
+    refuse("--class-weights", "a dataset of task " + task, datasets::kNodeClassification);
+  }
+  if (!single && options.label_smoothing != 0.0) {
+    refuse("--label-smoothing", "a dataset of task " + task, datasets::kNodeClassification);
+  }
+  if (task != datasets::kNodeRegression && options.regression_loss != "mse") {
+    refuse("--regression-loss", "a dataset of task " + task, datasets::kNodeRegression);
+  }
+  const TaskOptions usual{};
+  if (task != datasets::kLinkPrediction && options.negatives != usual.negatives) {
+    refuse("--negatives", "a dataset of task " + task, datasets::kLinkPrediction);
+  }
+  if (task != datasets::kLinkPrediction && options.hits_k != usual.hits_k) {
+    refuse("--hits-k", "a dataset of task " + task, datasets::kLinkPrediction);
+  }
+}
+
 nn::Targets make_targets(const mpi::Communicator& communicator, const dist::LocalPartition& partition,
                          const TaskOptions& options) {
   nn::Targets targets;
@@ -170,6 +170,27 @@ nn::Targets make_targets(const mpi::Communicator& communicator, const dist::Loca
   });
   set_class_weights(communicator, options, targets);
   return targets;
+}
+
+nn::Program make_program(const datasets::PartitionManifest& manifest, const TrainOptions& options) {
+  const bool links = manifest.task == datasets::kLinkPrediction;
+  if (links && options.task.inductive) {
+    throw InputError({.what = "inductive training needs training nodes",
+                      .where = "--inductive",
+                      .found = "a dataset of task link_prediction",
+                      .expected = "a task of nodes",
+                      .next = "leave --inductive out"});
+  }
+  if (!links && options.model.decoder != nn::ModelOptions{}.decoder) {
+    throw InputError({.what = "a decoder scores pairs of nodes",
+                      .where = "--decoder",
+                      .found = "a dataset of task " + manifest.task,
+                      .expected = datasets::kLinkPrediction,
+                      .next = "leave --decoder out"});
+  }
+  nn::ModelOptions model = options.model;
+  model.encoder = links;
+  return nn::build_model(model, manifest.feature_cols, manifest.num_classes);
 }
 
 }  // namespace halo::train

@@ -31,11 +31,18 @@ struct Pieces {
   }
 };
 
+/// 64-bit words of one row on its way: its id, then its bytes.
+std::int64_t record_words(std::int64_t row_bytes) {
+  constexpr auto kWord = static_cast<std::int64_t>(sizeof(std::int64_t));
+  return 1 + (row_bytes + kWord - 1) / kWord;
+}
+
 Pieces make_pieces(NodeId num_nodes, int ranks, std::int64_t row_bytes, std::int64_t piece_bytes) {
   const NodeId block = std::max<NodeId>(1, (num_nodes + ranks - 1) / ranks);
+  const std::int64_t record_bytes = record_words(row_bytes) * static_cast<std::int64_t>(sizeof(std::int64_t));
   return {.num_nodes = num_nodes,
           .block = block,
-          .piece = std::clamp<NodeId>(piece_bytes / std::max<std::int64_t>(1, row_bytes), 1, block)};
+          .piece = std::clamp<NodeId>(piece_bytes / record_bytes, 1, block)};
 }
 
 /// Places of `ids` in the order in which they are sent: by turn, then by rank.
@@ -57,7 +64,6 @@ void check_ids(std::span<const NodeId> ids, NodeId num_nodes) {
   }
 }
 
-/// One row on its way: its id, then its bytes, in 64-bit words.
 template <typename T>
 class Courier {
  public:
@@ -68,7 +74,7 @@ class Courier {
         ids_(ids),
         rows_(rows),
         row_bytes_(static_cast<std::size_t>(rows.cols) * sizeof(T)),
-        words_(1 + (row_bytes_ + sizeof(std::int64_t) - 1) / sizeof(std::int64_t)),
+        words_(at(record_words(static_cast<std::int64_t>(row_bytes_)))),
         order_(sending_order(ids, pieces)) {}
 
   /// Collective. This rank's piece of `turn`, row by row.
@@ -95,7 +101,10 @@ class Courier {
   mpi::Received exchange(NodeId turn) {
     std::vector<std::int64_t> offsets(static_cast<std::size_t>(communicator_.size()) + 1, 0);
     std::vector<std::int64_t> words;
-    for (; sent_ < order_.size() && pieces_.turn_of(ids_[order_[sent_]]) == turn; ++sent_) {
+    std::size_t end = sent_;
+    while (end < order_.size() && pieces_.turn_of(ids_[order_[end]]) == turn) ++end;
+    words.reserve((end - sent_) * words_);
+    for (; sent_ < end; ++sent_) {
       const NodeId id = ids_[order_[sent_]];
       const std::size_t record = words.size();
       words.resize(record + words_, 0);

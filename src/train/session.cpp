@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "halo/base/byte_count.hpp"
 #include "halo/base/cpu.hpp"
 #include "halo/base/error.hpp"
 #include "halo/base/log.hpp"
 #include "halo/base/timer.hpp"
 #include "halo/dist/row_levels.hpp"
+#include "halo/dist/share_counts.hpp"
 #include "halo/dist/training_subgraph.hpp"
 #include "halo/kernels/product.hpp"
 #include "halo/train/feature_scaling.hpp"
+#include "halo/train/memory_check.hpp"
 #include "halo/train/placement.hpp"
+#include "halo/train/run_plan.hpp"
 #include "problem.hpp"
 
 namespace halo::train {
@@ -42,6 +46,7 @@ Session::Session(const mpi::Communicator& communicator, const TrainOptions& opti
   const auto ranks = place_ranks(communicator_, options.threads);
   if (leads()) log_placement(ranks);
   threads_ = ranks[static_cast<std::size_t>(communicator_.rank())].threads;
+  program_bytes_ = program_bytes();
   load(options);
   nn::Targets targets = make_targets(communicator_, partition_, options.task);
   has_validation_ = targets.global_count[1] > 0 || partition_.val_links.global_size > 0;
@@ -56,10 +61,11 @@ Session::Session(const mpi::Communicator& communicator, const TrainOptions& opti
     dist::mark_row_levels(communicator_, partition_, targets.rows[0],
                           training_graph_ ? *training_graph_ : partition_.graph);
   }
+  if (purpose == Purpose::kTraining) check_plan(options);
   make_executor(options, std::move(targets), purpose);
   if (model_.external_loss) make_link_prediction(options, purpose);
-  if (leads()) log_memory();
   executor_->fold_constants();
+  if (leads()) log_memory();
   if (!options.trace.empty()) start_trace();
 }
 
@@ -70,37 +76,36 @@ void Session::start_trace() {
 }
 
 void Session::make_model(const TrainOptions& options, const nn::Targets& targets) {
-  const bool links = partition_.manifest.task == datasets::kLinkPrediction;
-  if (links && options.task.inductive) {
-    throw InputError({.what = "inductive training needs training nodes",
-                      .where = "--inductive",
-                      .found = "a dataset of task link_prediction",
-                      .expected = "a task of nodes",
-                      .next = "leave --inductive out"});
-  }
-  if (!links && options.model.decoder != nn::ModelOptions{}.decoder) {
-    throw InputError({.what = "a decoder scores pairs of nodes",
-                      .where = "--decoder",
-                      .found = "a dataset of task " + partition_.manifest.task,
-                      .expected = datasets::kLinkPrediction,
-                      .next = "leave --decoder out"});
-  }
-  if (!links) {
-    metrics_ = options.task.metrics.empty() ? default_metrics(targets.task) : options.task.metrics;
-    check_metrics(metrics_, targets.task, targets.cols);
-  }
-  nn::ModelOptions model = options.model;
-  model.encoder = links;
-  model_ = nn::build_model(model, partition_.manifest.feature_cols, partition_.manifest.num_classes);
+  model_ = make_program(partition_.manifest, options);
+  if (model_.external_loss) return;
+  metrics_ = options.task.metrics.empty() ? default_metrics(targets.task) : options.task.metrics;
+  check_metrics(metrics_, targets.task, targets.cols);
 }
 
 void Session::load(const TrainOptions& options) {
   const Timer timer;
-  partition_ = dist::load_partition(communicator_, options.partition);
+  const auto check_share = [&](const datasets::PartitionManifest& manifest,
+                               const graph::ShareCounts& counts) {
+    check_memory(communicator_, share_memory(manifest, counts, options, program_bytes_), options.memory_limit,
+                 manifest.parts);
+  };
+  partition_ = dist::load_partition(communicator_, options.partition, check_share);
   if (!leads()) return;
   spdlog::info("{}: {} nodes, {} edges, {} parts on {} rank(s), read in {:.2f} s", partition_.manifest.name,
                partition_.manifest.num_nodes, partition_.manifest.num_edges, partition_.manifest.parts,
                communicator_.size(), timer.seconds());
+}
+
+/// Of the schedules and gathers that make_executor() will make.
+void Session::check_plan(const TrainOptions& options) const {
+  const graph::ShareCounts counts =
+      dist::count_share(partition_, training_graph_ ? *training_graph_ : partition_.graph);
+  SentRows sent = {counts.in.sent, counts.out.sent};
+  for (graph::ByLevel& rows : sent) communicator_.sum(std::span<std::int64_t>(rows));
+  const RankMemory memory = RunPlanner(partition_.manifest, options)
+                                .memory_of(counts, sent, communicator_.size(), threads_, program_bytes_);
+  spdlog::debug("this rank will need {}", format_byte_count(memory.total()));
+  check_memory(communicator_, memory, options.memory_limit, partition_.manifest.parts);
 }
 
 void Session::check_validation(const TrainOptions& options) const {

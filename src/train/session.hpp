@@ -50,6 +50,7 @@ class Session {
 
  private:
   void load(const TrainOptions& options);
+  void check_plan(const TrainOptions& options) const;
   void check_validation(const TrainOptions& options) const;
   void make_model(const TrainOptions& options, const nn::Targets& targets);
   void make_executor(const TrainOptions& options, nn::Targets targets, Purpose purpose);
@@ -58,6 +59,7 @@ class Session {
   void log_memory() const;
 
   const mpi::Communicator& communicator_;
+  std::int64_t program_bytes_ = 0;  ///< of this process before anything was loaded, and what it takes beside
   int threads_ = 1;
   dist::LocalPartition partition_;
   nn::Program model_;

@@ -19,7 +19,7 @@ RUN_SECONDS = 120  # a run that takes longer hangs
 class Programs:
     """Paths of the programs and data, from the command line of the test."""
 
-    dataset = partition = train = infer = mpiexec = None
+    dataset = partition = train = infer = plan = mpiexec = None
     data = None
 
 
@@ -172,7 +172,7 @@ class HaloTest(unittest.TestCase):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("dataset", "partition", "train", "infer", "mpiexec"):
+    for name in ("dataset", "partition", "train", "infer", "plan", "mpiexec"):
         parser.add_argument(f"--{name}", required=True)
     options, rest = parser.parse_known_args()
     for name, value in vars(options).items():

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <vector>
 
 #include "halo/base/buffer.hpp"
@@ -9,6 +10,7 @@
 #include "halo/dist/halo_plan.hpp"
 #include "halo/dist/ownership.hpp"
 #include "halo/graph/local_graph.hpp"
+#include "halo/graph/share_counts.hpp"
 
 namespace halo::dist {
 
@@ -45,6 +47,11 @@ struct LocalPartition {
 /// part is its rows + edges. A problem on any rank becomes the same InputError on all ranks, naming the rank
 /// and the file; InputError also if the folder has fewer parts than there are ranks (says the largest P it
 /// serves).
-LocalPartition load_partition(const mpi::Communicator& communicator, const std::filesystem::path& folder);
+/// `before_reading`, if given, sees rows and edges of this rank's share before any memory is taken for them;
+/// it may be collective and throw.
+using BeforeReading =
+    std::function<void(const datasets::PartitionManifest& manifest, const graph::ShareCounts& counts)>;
+LocalPartition load_partition(const mpi::Communicator& communicator, const std::filesystem::path& folder,
+                              const BeforeReading& before_reading = {});
 
 }  // namespace halo::dist

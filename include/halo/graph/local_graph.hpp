@@ -24,6 +24,8 @@ struct Adjacency {
 struct Tile {
   RowRange rows;
   std::uint8_t level = 0;  ///< of all its rows; 0 as long as levels are not known
+
+  friend bool operator==(const Tile&, const Tile&) = default;
 };
 
 /// A run of consecutive tiles of one part: what a thread takes, and what one exact reduction term sums over.

@@ -12,6 +12,7 @@
 #include "halo/base/matrix_view.hpp"
 #include "halo/graph/local_graph.hpp"
 #include "halo/nn/exchange.hpp"
+#include "halo/nn/memory.hpp"
 #include "halo/nn/row_loss.hpp"
 #include "halo/nn/row_sums.hpp"
 #include "halo/nn/schedule.hpp"
@@ -22,15 +23,6 @@ namespace halo::nn {
 
 template <typename Real>
 class TileContext;
-
-/// Bytes per rank that a run needs, by purpose; they follow from the schedules alone.
-struct MemoryPlan {
-  std::int64_t arena = 0;      ///< activations and gradients of rows, reused by liveness
-  std::int64_t scratch = 0;    ///< the same of values that live for a tile, all threads
-  std::int64_t constants = 0;  ///< folded constants
-  std::int64_t sums = 0;       ///< partial and exact sums, all threads
-  std::int64_t weights = 0;    ///< transposed weights
-};
 
 /// Learnt rows of the owned nodes and their gradient, both [owned x d], kept by the caller.
 template <typename Real>
@@ -56,6 +48,7 @@ class Executor {
   /// Stages of train() and evaluate() are recorded from now on. The recorder has this executor's threads.
   void set_trace(TraceRecorder& recorder);
 
+  /// What is held now: constants once they are folded.
   MemoryPlan memory_plan() const;
   /// Collective. Runs what depends on constants only; once, before the first epoch.
   void fold_constants();
@@ -89,6 +82,7 @@ class Executor {
   struct GraphData {
     GraphData(const graph::LocalGraph& graph_, bool needs_neighbour_ids);
     void add_edges_to_levels(const Schedule& schedule);
+    std::int64_t factor_bytes() const;
     const graph::LocalGraph& graph;
     Buffer<Real> gcn_factor;
     Buffer<Real> inverse_degree;

@@ -7,6 +7,7 @@
 
 #include "halo/graph/local_graph.hpp"
 #include "halo/graph/row_levels.hpp"
+#include "halo/graph/share_counts.hpp"
 #include "halo/nn/program.hpp"
 
 namespace halo::nn {
@@ -55,6 +56,7 @@ struct RowCounts {
   std::int64_t tile = 0;  ///< rows of the largest tile
 };
 RowCounts count_rows(const graph::LocalGraph& graph);
+RowCounts count_rows(const graph::ShareCounts& counts);
 
 /// A program made ready to run: constants folded out, the rest cut into stages, every value placed by
 /// liveness. Known before anything is allocated.
@@ -103,6 +105,8 @@ struct Schedules {
   Schedule evaluation;
 };
 Schedules make_schedules(const Program& model, Graphs graphs);
+/// The same of a graph that is known by its counts; `two_graphs`: the one that is trained on is another.
+Schedules make_schedules(const Program& model, const RowCounts& rows, bool two_graphs);
 
 /// The schedule as text: stages, their gathers and operations, slots.
 std::string to_text(const Schedule& schedule);

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "halo/base/trace.hpp"
 #include "halo/dist/halo_gather.hpp"
@@ -13,6 +12,7 @@
 #include "halo/mpi/communicator.hpp"
 #include "halo/nn/exchange.hpp"
 #include "halo/nn/schedule.hpp"
+#include "halo/train/gather_choice.hpp"
 
 namespace halo::train {
 
@@ -58,14 +58,9 @@ class DistExchange final : public nn::Exchange<float> {
   void record(const dist::GatherRecord& gather);
 
   const mpi::Communicator& communicator_;
-  using Key = std::pair<nn::Direction, std::int8_t>;
-  Key key_of(nn::Direction direction, std::int8_t level) const;
-
   dist::Transport transport_;
-  bool symmetric_;  ///< then one direction serves both
-  bool graph_has_levels_;
-  std::map<Key, Key> gather_of_;  ///< of each shape; those that save little fetch all rows
-  std::map<Key, dist::HaloGather<float>> gathers_;
+  GatherChoice choice_;
+  std::map<GatherChoice::Key, dist::HaloGather<float>> gathers_;
   dist::HaloGather<float>* active_ = nullptr;
   GatherKey active_key_;
   std::map<GatherKey, dist::GatherStatistics> figures_;

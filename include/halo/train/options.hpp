@@ -51,6 +51,7 @@ struct TrainOptions {
   std::int64_t runs = 1;              ///< with seeds seed, seed + 1, ...
   std::int64_t checkpoint_every = 0;  ///< epochs; 0: only when a signal stops the run
   std::int64_t keep_checkpoints = 2;  ///< the newest ones
+  std::int64_t memory_limit = 0;      ///< bytes that a rank may need; 0: what its host has
   int threads = 0;                    ///< per rank; 0: usable cores / ranks that share them
   dist::Transport transport = dist::Transport::kNonblocking;
 };

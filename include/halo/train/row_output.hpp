@@ -10,7 +10,7 @@
 
 namespace halo::train {
 
-/// Bytes of one piece that a rank collects and writes.
+/// Bytes of one piece that a rank collects and writes, as it travels: ids and rows.
 inline constexpr std::int64_t kOutputPieceBytes = std::int64_t{8} << 20;
 
 /// Collective. Writes rows.row(i) of the owned node with original_ids[i] as that row of a .npy file

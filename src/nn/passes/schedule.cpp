@@ -99,10 +99,21 @@ RowCounts count_rows(const graph::LocalGraph& graph) {
           .tile = largest};
 }
 
+RowCounts count_rows(const graph::ShareCounts& counts) {
+  return {.owned = counts.owned,
+          .halo_in = counts.in.halo_rows(),
+          .halo_out = counts.out.halo_rows(),
+          .symmetric = counts.symmetric,
+          .tile = counts.largest_tile()};
+}
+
 Schedules make_schedules(const Program& model, Graphs graphs) {
-  const bool one = &graphs.train == &graphs.evaluation;
-  return {.train = make_schedule(train_program(model), count_rows(graphs.train), one ? "" : "train: "),
-          .evaluation = make_schedule(evaluation_program(model), count_rows(graphs.evaluation))};
+  return make_schedules(model, count_rows(graphs.evaluation), &graphs.train != &graphs.evaluation);
+}
+
+Schedules make_schedules(const Program& model, const RowCounts& rows, bool two_graphs) {
+  return {.train = make_schedule(train_program(model), rows, two_graphs ? "train: " : ""),
+          .evaluation = make_schedule(evaluation_program(model), rows)};
 }
 
 std::string to_text(const Schedule& schedule) {

@@ -47,4 +47,14 @@ std::vector<bool> constant_values(const Program& program) {
   return constant;
 }
 
+std::vector<ParameterId> transposed_weights(const Program& program) {
+  std::vector<ParameterId> weights;
+  for (const Operation& operation : program.operations) {
+    const auto* linear = std::get_if<op::LinearInputGradient>(&operation.kind);
+    if (linear == nullptr || std::ranges::find(weights, linear->weight) != weights.end()) continue;
+    weights.push_back(linear->weight);
+  }
+  return weights;
+}
+
 }  // namespace halo::nn
