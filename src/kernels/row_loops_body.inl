@@ -149,4 +149,4 @@ template <typename Real>
 inline constexpr RowLoops<Real> kRowLoops{
     &scale_rows_loop<Real>, &add_loop<Real>,           &add_bias_loop<Real>,       &column_sums_loop<Real>,
     &relu_loop<Real>,       &relu_backward_loop<Real>, &dropout_loop<false, Real>, &dropout_loop<true, Real>,
-    &pack_half_loop<Real>, &unpack_half_loop<Real>};
+    &pack_half_loop<Real>,  &unpack_half_loop<Real>};

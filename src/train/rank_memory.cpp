@@ -87,7 +87,8 @@ std::int64_t buffer_bytes(const RankMemoryInput& input, const graph::ShareCounts
   for (const auto& [key, cols] : input.gathers.cols()) {
     const graph::EdgeCounts& edges = key.first == nn::Direction::kIn ? counts.in : counts.out;
     bytes += graph::count_to_level(edges.sent, key.second) * cols * kFloat;
-    if (persistent || !fetches_all(key.second)) bytes += graph::count_to_level(edges.halo, key.second) * cols * kFloat;
+    if (persistent || !fetches_all(key.second))
+      bytes += graph::count_to_level(edges.halo, key.second) * cols * kFloat;
   }
   return bytes;
 }

@@ -55,7 +55,7 @@ class RowSums {
   struct ThreadSums {
     Buffer<Real> gradient;  ///< terms of the group
     Buffer<double> reductions;
-    std::array<double, std::size_t{kSplits} * kMeasures> measures = {};
+    std::array<double, std::size_t{kSplits}* kMeasures> measures = {};
     Buffer<std::int64_t> limbs;  ///< exact: [gradients | measures | counts]
     Buffer<std::int64_t> reduction_limbs;
     double seconds = 0.0;
