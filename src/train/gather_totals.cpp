@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "halo/graph/row_levels.hpp"
+#include "halo/train/gather_choice.hpp"
 
 namespace halo::train {
 
@@ -30,9 +30,8 @@ nlohmann::json GatherTotals::summarise(const mpi::Communicator& communicator) co
     std::int64_t bytes[] = {total.bytes_sent};
     communicator.sum(std::span<std::int64_t>(bytes));
     const auto& [direction, level, cols] = key;
-    const bool all_rows = level == static_cast<std::int8_t>(graph::kLastLevel);
     list.push_back({{"direction", direction == nn::Direction::kIn ? "in" : "out"},
-                    {"level", all_rows ? nlohmann::json(nullptr) : nlohmann::json(level)},
+                    {"level", fetches_all(level) ? nlohmann::json(nullptr) : nlohmann::json(level)},
                     {"columns", cols},
                     {"count", total.gathers / epochs_},
                     {"bytes", bytes[0] / epochs_},

@@ -9,44 +9,17 @@
 #include <vector>
 
 #include "allocation_count.hpp"
-#include "halo/base/counter_rng.hpp"
-#include "halo/graph/csr.hpp"
+#include "gradient_check.hpp"
 #include "halo/graph/row_levels.hpp"
 #include "halo/nn/executor.hpp"
 #include "halo/nn/models.hpp"
 
 namespace nn = halo::nn;
 using halo::at;
-using halo::NodeId;
+using namespace halo::test;
 using halo::testing::allocation_count;
 
 namespace {
-
-constexpr std::int64_t kNodes = 600, kFeatures = 7, kClasses = 3;
-
-halo::graph::LocalGraph random_graph() {
-  halo::RandomStream random(11);
-  std::vector<NodeId> sources, targets;
-  for (std::int64_t e = 0; e < 4 * kNodes; ++e) {
-    sources.push_back(static_cast<NodeId>(random.below(at(kNodes))));
-    targets.push_back(static_cast<NodeId>(random.below(at(kNodes))));
-  }
-  return halo::graph::whole_graph(halo::graph::build_in_edges(kNodes, sources, targets), 16, 2);
-}
-
-nn::Targets few_targets() {
-  nn::Targets targets;
-  targets.cols = kClasses;
-  for (auto& rows : targets.rows) rows.assign(at(kNodes), 0);
-  for (NodeId i = 0; i < kNodes; ++i) {
-    targets.labels.push_back(static_cast<std::int32_t>(i % kClasses));
-    const std::size_t split = i % 10 == 0 ? 0 : 1;
-    targets.rows[split][at(i)] = 1;
-    ++targets.global_count[split];
-  }
-  targets.global_count[2] = 1;
-  return targets;
-}
 
 std::int64_t page_faults() {
   rusage usage{};
@@ -61,11 +34,11 @@ struct Steady {
 };
 Steady run(const nn::ModelOptions& options, int threads) {
   const nn::Program model = nn::build_model(options, kFeatures, kClasses);
-  halo::graph::LocalGraph graph = random_graph();
-  halo::graph::mark_levels(graph, few_targets().rows[0], [](halo::graph::LocalGraph&) {});
+  halo::graph::LocalGraph graph = directed_graph(false);
+  halo::graph::mark_levels(graph, targets().rows[0], [](halo::graph::LocalGraph&) {});
   std::vector<float> features(at(kNodes * kFeatures), 0.5F);
   nn::SoloExchange<float> alone;
-  nn::Executor<float> executor(graph, {features.data(), kNodes, kFeatures}, few_targets(),
+  nn::Executor<float> executor(graph, {features.data(), kNodes, kFeatures}, targets(),
                                nn::make_schedules(model, graph), alone, threads);
   executor.fold_constants();
   std::vector<float> parameters(at(model.parameter_count()));
