@@ -75,6 +75,13 @@ void GatherStatistics::add(const GatherRecord& gather) {
   hidden_seconds += static_cast<double>(gather.hidden()) / kSecond;
 }
 
+void GatherStatistics::add(const GatherStatistics& other) {
+  bytes_sent += other.bytes_sent;
+  gathers += other.gathers;
+  waited_seconds += other.waited_seconds;
+  hidden_seconds += other.hidden_seconds;
+}
+
 template <typename Real>
 struct HaloGather<Real>::State {
   State(const mpi::Communicator& communicator, const HaloPlan& plan_, Transport transport,
@@ -104,7 +111,6 @@ struct HaloGather<Real>::State {
   MatrixView<Real> halo{};  ///< of the gather in flight
   mpi::RowExchange exchange;
   GatherRecord last;
-  GatherStatistics statistics;
 };
 
 template <typename Real>
@@ -116,7 +122,6 @@ void HaloGather<Real>::State::note_finished() {
   } else if (last.arrived == 0) {
     last.arrived = last.finished;
   }
-  statistics.add(last);
 }
 
 template <typename Real>
@@ -196,16 +201,6 @@ void HaloGather<Real>::finish() {
 template <typename Real>
 const GatherRecord& HaloGather<Real>::last() const {
   return state_->last;
-}
-
-template <typename Real>
-const GatherStatistics& HaloGather<Real>::statistics() const {
-  return state_->statistics;
-}
-
-template <typename Real>
-void HaloGather<Real>::reset_statistics() {
-  state_->statistics = {};
 }
 
 template class HaloGather<float>;

@@ -10,11 +10,7 @@ void GatherTotals::add(const std::map<GatherKey, dist::GatherStatistics>& gather
   ++epochs_;
   for (const auto& [key, epoch] : gathers) {
     if (epoch.gathers == 0) continue;  // of an evaluation
-    dist::GatherStatistics& total = totals_[key];
-    total.bytes_sent += epoch.bytes_sent;
-    total.gathers += epoch.gathers;
-    total.waited_seconds += epoch.waited_seconds;
-    total.hidden_seconds += epoch.hidden_seconds;
+    totals_[key].add(epoch);
   }
 }
 

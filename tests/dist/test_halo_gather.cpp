@@ -79,6 +79,7 @@ template <typename Real>
 void check_gathers(const Setting& setting, Transport transport, int threads) {
   const auto& halo_ids = setting.share.in_halo;
   HaloGather<Real> gather(world(), setting.in_plan, transport, 100);
+  halo::dist::GatherStatistics sums;
   int round = 0;
   for (const std::int64_t cols : {1, 3, 16, 100, 3}) {
     for (int repeat = 0; repeat < 2; ++repeat, ++round) {
@@ -86,15 +87,15 @@ void check_gathers(const Setting& setting, Transport transport, int threads) {
       gather.start(view(x, setting, halo_ids.size(), cols), threads);
       gather.poke();
       gather.finish();
+      sums.add(gather.last());
       CHECK(x == gathered<Real>(setting, halo_ids, cols, round));
     }
   }
-  CHECK(gather.statistics().gathers == 10);
-  CHECK(gather.statistics().bytes_sent ==
+  CHECK(sums.gathers == 10);
+  CHECK(sums.bytes_sent ==
         2 * (1 + 3 + 16 + 100 + 3) * setting.in_plan.rows_sent() * static_cast<std::int64_t>(sizeof(Real)));
-  gather.reset_statistics();
-  CHECK(gather.statistics().gathers == 0);
-  CHECK(gather.statistics().bytes_sent == 0);
+  sums.add(sums);
+  CHECK(sums.gathers == 20);
 }
 
 }  // namespace
@@ -137,7 +138,7 @@ TEST_CASE("a plan for rows of low levels sends these alone, puts them where they
         }
         CHECK(x == expected);
         CHECK(plan.rows_received() == std::ssize(halo_ids) - left_out);
-        CHECK(gather.statistics().bytes_sent == plan.rows_sent() * 5 * 4);
+        CHECK(gather.last().bytes_sent == plan.rows_sent() * 5 * 4);
       }
     }
   }
@@ -149,6 +150,7 @@ TEST_CASE("a gather says when it was posted, arrived and was waited for; seconds
   for (const Transport transport : kTransports) {
     INFO(halo::dist::to_string(transport));
     HaloGather<float> gather(world(), setting.in_plan, transport, 3);
+    halo::dist::GatherStatistics sums;
     double waited = 0.0;
     double hidden = 0.0;
     for (int round = 0; round < 3; ++round) {
@@ -166,11 +168,12 @@ TEST_CASE("a gather says when it was posted, arrived and was waited for; seconds
       if (world().size() == 1) CHECK(last.arrived == last.posted);
       if (world().size() == 1) CHECK(last.waited() == 0);
       if (transport == Transport::kBlocking) CHECK(last.hidden() == 0);
+      sums.add(last);
       waited += static_cast<double>(last.waited()) / 1e9;
       hidden += static_cast<double>(last.hidden()) / 1e9;
     }
-    CHECK(gather.statistics().waited_seconds == doctest::Approx(waited));
-    CHECK(gather.statistics().hidden_seconds == doctest::Approx(hidden));
+    CHECK(sums.waited_seconds == doctest::Approx(waited));
+    CHECK(sums.hidden_seconds == doctest::Approx(hidden));
   }
 }
 
@@ -221,7 +224,7 @@ TEST_CASE("where one side only feeds the other, bytes go one way") {
   in.start(view(x, setting, setting.share.in_halo.size(), 2), 1);
   in.finish();
   CHECK(x == gathered<double>(setting, setting.share.in_halo, 2, 0));
-  if (world().size() == 2) CHECK((in.statistics().bytes_sent > 0) == (world().rank() == 0));
+  if (world().size() == 2) CHECK((in.last().bytes_sent > 0) == (world().rank() == 0));
   if (world().size() == 2) CHECK(setting.in_plan.receive_from.empty() == (world().rank() == 0));
 }
 

@@ -37,7 +37,7 @@ struct GatherRecord {
   std::int64_t hidden() const { return (arrived < waiting ? arrived : waiting) - posted; }
 };
 
-/// Figures of gathers since the last reset.
+/// Sums over gathers.
 struct GatherStatistics {
   std::int64_t bytes_sent = 0;
   std::int64_t gathers = 0;
@@ -45,6 +45,7 @@ struct GatherStatistics {
   double hidden_seconds = 0.0;  ///< GatherRecord::hidden()
 
   void add(const GatherRecord& gather);
+  void add(const GatherStatistics& other);
 };
 
 /// The one communication primitive: fills the halo rows of a matrix from their owners. start() packs and
@@ -70,8 +71,6 @@ class HaloGather {
 
   /// The last gather that was finished.
   const GatherRecord& last() const;
-  const GatherStatistics& statistics() const;
-  void reset_statistics();
 
  private:
   struct State;
