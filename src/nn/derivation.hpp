@@ -24,6 +24,9 @@ class Derivation {
   /// Sum of all terms for a value, appended where there are several; nothing if there are none.
   std::optional<ValueId> gradient_of(ValueId value);
 
+  /// The forward operation that makes a value, if one operation alone reads it; else null.
+  const Operation* sole_producer(ValueId value) const;
+
   ReductionId add_reduction(std::int64_t size) { return program_.add_reduction(size, 1.0); }
 
   const Program& program() const { return program_; }
@@ -32,8 +35,14 @@ class Derivation {
  private:
   Program program_;
   std::vector<bool> wanted_;
+  std::vector<Operation> forward_;
+  std::vector<std::int32_t> producers_;  ///< per value of the forward program, position in it
+  std::vector<int> uses_;
   std::map<ValueId, std::vector<ValueId>> terms_;
 };
+
+/// A^T (f dy) for the sum f A over neighbours: what the gradient of its input is to that of its output.
+ValueId emit_transposed_sum(const op::NeighbourSum& sum, ValueId dy, Derivation& derivation);
 
 // Derivative rules: given the gradient dy of the operation's output, contribute to its inputs and emit
 // parameter gradients. Each stands beside its operation in src/nn/ops/.

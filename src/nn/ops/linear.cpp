@@ -2,6 +2,8 @@
 //   x: [t x k]   W: [k x n]   b: [n]   y: [t x n]
 //   dx = dy W^T
 //   dW = x^T dy, db = column sums of dy, over all rows of all ranks
+// Where x = f A u, a sum over the neighbours' u that has no other reader, t = A^T (f dy) serves both gradients:
+//   dW = u^T t, du = t W^T, so x need not be kept from forward to backward
 
 #include <algorithm>
 
@@ -55,8 +57,30 @@ void run(const op::LinearWeightGradient& linear, const TileContext<Real>& tile) 
   if (linear.bias != kNone) kernels::column_sums(tile.input(1), tile.vector_gradient(linear.bias));
 }
 
+namespace {
+
+/// The sum over neighbours that makes x, if both gradients are better had through its transpose: that moves dy
+/// instead of the gradient of x.
+const Operation* sum_to_go_through(ValueId x, ValueId dy, const Derivation& derivation) {
+  const Operation* producer = derivation.sole_producer(x);
+  if (producer == nullptr || !std::holds_alternative<op::NeighbourSum>(producer->kind)) return nullptr;
+  const bool narrower = derivation.program().cols(dy) <= derivation.program().cols(x);
+  return narrower && derivation.wanted(producer->inputs[0]) ? producer : nullptr;
+}
+
+}  // namespace
+
 void derive(const op::Linear& linear, const Operation& forward, ValueId dy, Derivation& derivation) {
   const ValueId x = forward.inputs[0];
+  if (const Operation* sum = sum_to_go_through(x, dy, derivation)) {
+    const ValueId u = sum->inputs[0];
+    const ValueId t = emit_transposed_sum(std::get<op::NeighbourSum>(sum->kind), dy, derivation);
+    if (linear.bias != kNone) derivation.emit(op::BiasGradient{.bias = linear.bias}, {dy});
+    derivation.emit(op::LinearWeightGradient{.weight = linear.weight}, {u, t});
+    const op::LinearInputGradient gradient{.weight = linear.weight};
+    derivation.contribute(u, derivation.emit(gradient, {t}, derivation.program().cols(u)));
+    return;
+  }
   derivation.emit(op::LinearWeightGradient{.weight = linear.weight, .bias = linear.bias}, {x, dy});
   if (derivation.wanted(x)) {
     const std::int64_t cols = derivation.program().cols(x);

@@ -26,14 +26,16 @@ void run(const op::NeighbourSum& sum, const TileContext<Real>& tile) {
                                 .half = sum.half});
 }
 
-void derive(const op::NeighbourSum& sum, const Operation& forward, ValueId dy, Derivation& derivation) {
-  const ValueId x = forward.inputs[0];
-  const std::int64_t cols = derivation.program().cols(x);
+ValueId emit_transposed_sum(const op::NeighbourSum& sum, ValueId dy, Derivation& derivation) {
+  const std::int64_t cols = derivation.program().cols(dy);
   const ValueId scaled =
       sum.after == RowFactor::kOne ? dy : derivation.emit(op::ScaleRows{.factor = sum.after}, {dy}, cols);
   const Direction back = sum.direction == Direction::kIn ? Direction::kOut : Direction::kIn;
-  derivation.contribute(
-      x, derivation.emit(op::NeighbourSum{.direction = back, .add_loop = sum.add_loop}, {scaled}, cols));
+  return derivation.emit(op::NeighbourSum{.direction = back, .add_loop = sum.add_loop}, {scaled}, cols);
+}
+
+void derive(const op::NeighbourSum& sum, const Operation& forward, ValueId dy, Derivation& derivation) {
+  derivation.contribute(forward.inputs[0], emit_transposed_sum(sum, dy, derivation));
 }
 
 template <typename Real>

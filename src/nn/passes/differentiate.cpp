@@ -9,7 +9,15 @@
 namespace halo::nn {
 
 Derivation::Derivation(Program program)
-    : program_(std::move(program)), wanted_(depends_on_parameters(program_)) {}
+    : program_(std::move(program)),
+      wanted_(depends_on_parameters(program_)),
+      forward_(program_.operations),
+      producers_(find_producers(program_)),
+      uses_(count_uses(program_)) {}
+
+const Operation* Derivation::sole_producer(ValueId value) const {
+  return uses_[at(value)] == 1 ? &forward_[at(producers_[at(value)])] : nullptr;
+}
 
 ValueId Derivation::emit(Kind kind, std::vector<ValueId> inputs, std::int64_t cols) {
   return program_.append(std::move(kind), std::move(inputs), cols);

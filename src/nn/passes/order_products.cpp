@@ -1,6 +1,8 @@
 // Which comes first, the product or the aggregation? Both are linear, A (x W) = (A x) W, so the cheaper order
 // may be taken.
 
+#include <algorithm>
+
 #include "halo/nn/passes.hpp"
 #include "uses.hpp"
 
@@ -20,10 +22,10 @@ bool aggregate_should_be_first(const Program& program, const Pair& pair, bool co
   const Parameter& weight = program.parameter(pair.linear->weight);
   if (constant_x) return weight.rows <= kFoldedColumnsLimit * weight.cols;
   // The gradient of W always needs the backward aggregation of a product-first pair; the other order needs it
-  // only for x.
+  // only for x, and may have it of the narrower gradient. Of equal orders aggregation first keeps less: x alone.
   const std::int64_t product_first = 2 * weight.cols;
-  const std::int64_t aggregate_first = weight.rows * (x_needs_gradient ? 2 : 1);
-  return aggregate_first < product_first;
+  if (!x_needs_gradient) return weight.rows < product_first;
+  return weight.rows + std::min(weight.rows, weight.cols) <= product_first;
 }
 
 bool find_pair(Program& program, Operation& second, const std::vector<std::int32_t>& producers,
