@@ -20,6 +20,9 @@ bool reads_ids(const Schedule& schedule) {
                              [](const Operation& operation) { return needs_neighbour_ids(operation.kind); });
 }
 
+/// Next to any other term of a sum; and yet what it has multiplied can be divided by it.
+constexpr double kAsGoodAsZero = 0x1p-60;
+
 template <typename Real>
 void fill_rows(MatrixView<Real> rows, Real value) {
   std::fill_n(rows.data, rows.rows * rows.cols, value);
@@ -34,8 +37,8 @@ Executor<Real>::GraphData::GraphData(const graph::LocalGraph& graph_, bool needs
     const double degree = graph.in_degree[at(i)];
     const auto to_add = static_cast<double>(graph.loop_to_add[at(i)]);
     const double with_loop = degree + to_add;
-    gcn_factor.data()[i] = static_cast<Real>(with_loop > 0.0 ? 1.0 / std::sqrt(with_loop) : 0.0);
-    inverse_degree.data()[i] = static_cast<Real>(degree > 0.0 ? 1.0 / degree : 0.0);
+    gcn_factor.data()[i] = static_cast<Real>(with_loop > 0.0 ? 1.0 / std::sqrt(with_loop) : kAsGoodAsZero);
+    inverse_degree.data()[i] = static_cast<Real>(degree != 0.0 ? 1.0 / degree : 1.0);
     loop.data()[i] = static_cast<Real>(to_add);
   }
   for (std::int32_t g = 0; g < static_cast<std::int32_t>(graph.groups.size()); ++g) {

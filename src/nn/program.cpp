@@ -41,7 +41,7 @@ std::string Aggregate::details() const {
   return name_of(kind);
 }
 std::string ScaleRows::details() const {
-  return name_of(factor);
+  return fmt::format("{}{}", inverse ? "by inverse " : "", name_of(factor));
 }
 std::string NeighbourSum::details() const {
   return fmt::format("{}, {}, {}{}", direction == Direction::kIn ? "in" : "out",

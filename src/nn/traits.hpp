@@ -123,6 +123,17 @@ inline bool reads_exactly(const Kind& kind) {
       kind);
 }
 
+/// True if doing the operation again costs no more than keeping its result.
+inline bool is_cheap(const Kind& kind) {
+  return std::visit(
+      [](const auto& k) {
+        return requires {
+          std::decay_t<decltype(k)>::kCheap;
+        };
+      },
+      kind);
+}
+
 /// True for an operation that reads the original ids of neighbours.
 inline bool needs_neighbour_ids(const Kind& kind) {
   return std::visit(

@@ -19,11 +19,11 @@ struct Gather {
   Direction direction = Direction::kIn;
 };
 
-/// Per-row factors that come from the graph.
+/// Per-row factors that come from the graph. None is 0: what was multiplied can be had back.
 enum class RowFactor {
   kOne,
-  kGcn,            ///< c_i = (deg_i + added loop)^-1/2
-  kInverseDegree,  ///< 1 / deg_i, 0 where deg_i = 0
+  kGcn,            ///< c_i = (deg_i + added loop)^-1/2; 2^-60, as good as 0, where negative weights forbid it
+  kInverseDegree,  ///< 1 / deg_i; 1 where deg_i = 0
 };
 
 enum class Aggregation {

@@ -22,6 +22,8 @@ namespace halo::nn {
 //   needs_neighbour_ids()  it reads the original ids of the halo
 //   kInPlace               output and inputs of equal width may be the same memory
 //   kProtected             but for so many of the first inputs
+//   kCheap                 row-local, with no effect but its output and a few machine operations per element:
+//                          cheaper done again than stored and loaded
 //   kExact                 it compares or exponentiates inputs: they must be as they were computed
 //   kFoldable              a result of constants is a constant
 //   kLearnt                the result is learnt though it reads no parameter
@@ -71,6 +73,7 @@ struct LinearWeightGradient {
 /// x -> x + b
 struct AddBias {
   static constexpr const char* kName = "add_bias";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   ParameterId bias = kNone;
   std::vector<ParameterId> parameters() const { return {bias}; }
@@ -89,12 +92,14 @@ struct Aggregate {
   Aggregation kind = Aggregation::kMean;
   std::string details() const;
 };
-/// x -> f_i x_i
+/// x -> f_i x_i, or x_i / f_i
 struct ScaleRows {
   static constexpr const char* kName = "scale_rows";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   static constexpr bool kFoldable = true;
   RowFactor factor = RowFactor::kOne;
+  bool inverse = false;
   std::string details() const;
 };
 /// x with its halo rows -> after_i (sum over neighbours of w x_j [+ loop_i x_i])
@@ -112,6 +117,7 @@ struct NeighbourSum {
 /// x -> max(x, 0)
 struct Relu {
   static constexpr const char* kName = "relu";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   static constexpr bool kFoldable = true;
 };
@@ -123,6 +129,7 @@ struct ReluGradient {
 /// x -> elu(x) = x or exp(x) - 1, or leaky_relu(x) = x or slope x, for x > 0 or not
 struct Activation {
   static constexpr const char* kName = "activation";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   static constexpr bool kFoldable = true;
   ActivationKind kind = ActivationKind::kElu;
@@ -140,6 +147,7 @@ struct ActivationGradient {
 /// key.
 struct Dropout {
   static constexpr const char* kName = "dropout";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   double p = 0.0;
   std::uint64_t stream = 0;
@@ -148,6 +156,7 @@ struct Dropout {
 /// x -> dropout(relu(x))
 struct ReluDropout {
   static constexpr const char* kName = "relu_dropout";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   double p = 0.0;
   std::uint64_t stream = 0;
@@ -164,12 +173,14 @@ struct ReluDropoutGradient {
 /// a, b -> a + b
 struct Add {
   static constexpr const char* kName = "add";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   static constexpr bool kFoldable = true;
 };
 /// a, b -> alpha a + beta b, constant alpha and beta
 struct Combine {
   static constexpr const char* kName = "combine";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   static constexpr bool kFoldable = true;
   double alpha = 1.0;
@@ -179,6 +190,7 @@ struct Combine {
 /// x -> factor x
 struct Scale {
   static constexpr const char* kName = "scale";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   static constexpr bool kFoldable = true;
   double factor = 1.0;
@@ -187,6 +199,7 @@ struct Scale {
 /// a, x -> a + (1 + epsilon) x, epsilon a scalar, learnt or fixed      (Xu et al. 2019, equation 4.1)
 struct AddScaled {
   static constexpr const char* kName = "add_scaled";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   ParameterId epsilon = kNone;
   bool learnt = true;
@@ -203,11 +216,13 @@ struct AddScaledGradient {
 /// a, b, ... -> [a | b | ...]
 struct Concat {
   static constexpr const char* kName = "concat";
+  static constexpr bool kCheap = true;
   static constexpr bool kFoldable = true;
 };
 /// x -> columns [begin, begin + width of the output) of x
 struct Columns {
   static constexpr const char* kName = "columns";
+  static constexpr bool kCheap = true;
   std::int64_t begin = 0;
   std::string details() const;
 };
@@ -225,6 +240,7 @@ struct MaximumGradient {
 /// x [n x heads C] -> mean over heads [n x C]
 struct HeadMean {
   static constexpr const char* kName = "head_mean";
+  static constexpr bool kCheap = true;
   int heads = 1;
 };
 /// dy [n x C] -> dy / heads for each head [n x heads C]
@@ -236,6 +252,7 @@ struct HeadMeanGradient {
 /// x -> x / max(|x_i|, 1e-12), row by row; zero rows stay zero
 struct L2Norm {
   static constexpr const char* kName = "l2_norm";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   static constexpr bool kFoldable = true;
 };
@@ -247,6 +264,7 @@ struct L2NormGradient {
 /// x -> (x - mean_i) / sqrt(variance_i + eps) * weight + bias, statistics of the row (Ba et al. 2016)
 struct LayerNorm {
   static constexpr const char* kName = "layer_norm";
+  static constexpr bool kCheap = true;
   static constexpr bool kInPlace = true;
   ParameterId weight = kNone;
   ParameterId bias = kNone;

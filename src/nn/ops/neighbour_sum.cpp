@@ -1,9 +1,12 @@
 // neighbour_sum: y_i = f_i (sum_{j in N(i)} w_ij x_j [+ loop_i x_i])
 //   x: [owned + halo x d], gathered   y: [owned x d]   f: a row factor of the graph
 //   dx_j = sum_{i in M(j)} w_ij f_i dy_i [+ loop_j f_j dy_j]: scale, gather, the same sum over out-edges
-// scale_rows: y_i = f_i x_i; dx_i = f_i dy_i
+// scale_rows: y_i = f_i x_i; dx_i = f_i dy_i; by the inverse y_i = x_i / f_i, in backward only
 
 #include "halo/kernels/neighbour_sum.hpp"
+
+#include <algorithm>
+#include <array>
 
 #include "../derivation.hpp"
 #include "../tile_context.hpp"
@@ -38,14 +41,29 @@ void derive(const op::NeighbourSum& sum, const Operation& forward, ValueId dy, D
   derivation.contribute(forward.inputs[0], emit_transposed_sum(sum, dy, derivation));
 }
 
+namespace {
+
+/// Rows of x over their factors, some rows at a time.
+template <typename Real>
+void divide_rows(MatrixView<const Real> x, std::span<const Real> factors, MatrixView<Real> y) {
+  std::array<Real, 64> inverse;
+  for (std::int64_t begin = 0; begin < x.rows; begin += std::ssize(inverse)) {
+    const RowRange rows{begin, std::min<std::int64_t>(begin + std::ssize(inverse), x.rows)};
+    for (std::int64_t i = rows.begin; i < rows.end; ++i) inverse[at(i - begin)] = Real{1} / factors[at(i)];
+    kernels::scale_rows<Real>(x.slice(rows), std::span(inverse).first(at(rows.size())), y.slice(rows));
+  }
+}
+
+}  // namespace
+
 template <typename Real>
 void run(const op::ScaleRows& scale, const TileContext<Real>& tile) {
-  const RowRange rows = tile.rows();
-  const auto factors = tile.factor(scale.factor);
-  kernels::scale_rows(
-      tile.input(0),
-      factors.subspan(static_cast<std::size_t>(rows.begin), static_cast<std::size_t>(rows.size())),
-      tile.output());
+  const auto factors = tile.factor(scale.factor).subspan(at(tile.rows().begin), at(tile.rows().size()));
+  if (scale.inverse) {
+    divide_rows<Real>(tile.input(0), factors, tile.output());
+  } else {
+    kernels::scale_rows(tile.input(0), factors, tile.output());
+  }
 }
 
 void derive(const op::ScaleRows& scale, const Operation& forward, ValueId dy, Derivation& derivation) {

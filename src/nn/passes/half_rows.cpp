@@ -28,17 +28,9 @@ class HalfRows {
  public:
   HalfRows(const Program& program, bool symmetric)
       : program_(program),
-        stage_of_(program.operations.size(), kNone),
-        begins_stage_(program.operations.size(), false),
+        stages_(map_stages(program, symmetric)),
         producers_(find_producers(program)),
-        packed_(program.values.size(), kNone) {
-    const Positions positions = split_positions(program);
-    const auto stages = cut_into_stages(program, positions.each_epoch, symmetric);
-    for (std::size_t s = 0; s < stages.size(); ++s) {
-      begins_stage_[at(stages[s].operations.front())] = true;
-      for (const std::int32_t k : stages[s].operations) stage_of_[at(k)] = static_cast<std::int32_t>(s);
-    }
-  }
+        packed_(program.values.size(), kNone) {}
 
   Program rewrite() {
     result_ = program_;
@@ -47,7 +39,7 @@ class HalfRows {
     for (std::size_t k = 0; k < program_.operations.size(); ++k) {
       Operation operation = program_.operations[k];
       for (ValueId& input : operation.inputs) {
-        if (halved[at(input)]) read_packed(operation, input, stage_of_[k]);
+        if (halved[at(input)]) read_packed(operation, input, stages_.of[k]);
       }
       const ValueId output = operation.output;
       result_.operations.push_back(std::move(operation));
@@ -60,7 +52,7 @@ class HalfRows {
 
  private:
   /// Stage of the operation that makes a value; kNone for constants.
-  std::int32_t home(ValueId value) const { return stage_of_[at(producers_[at(value)])]; }
+  std::int32_t home(ValueId value) const { return stages_.of[at(producers_[at(value)])]; }
 
   std::vector<bool> find_halved() const {
     std::vector<bool> leaves(program_.values.size(), false);
@@ -70,13 +62,13 @@ class HalfRows {
       const Operation& operation = program_.operations[k];
       const bool sum = std::holds_alternative<op::NeighbourSum>(operation.kind);
       for (const ValueId input : operation.inputs) {
-        const bool elsewhere = home(input) != stage_of_[k];
+        const bool elsewhere = home(input) != stages_.of[k];
         if (sum || elsewhere) leaves[at(input)] = true;
         if (sum) continue;
-        if (reads_exactly(operation.kind) || (elsewhere && begins_stage_[k])) whole[at(input)] = true;
+        if (reads_exactly(operation.kind) || (elsewhere && stages_.begins[k])) whole[at(input)] = true;
       }
       if (operation.output == kNone) continue;
-      if (stage_of_[k] == kNone || is_whole(operation.kind)) whole[at(operation.output)] = true;
+      if (stages_.of[k] == kNone || is_whole(operation.kind)) whole[at(operation.output)] = true;
     }
     for (std::size_t v = 0; v < leaves.size(); ++v) leaves[v] = leaves[v] && !whole[v];
     return leaves;
@@ -98,8 +90,7 @@ class HalfRows {
 
   const Program& program_;
   Program result_;
-  std::vector<std::int32_t> stage_of_;  ///< per operation; kNone for those of constants
-  std::vector<bool> begins_stage_;
+  StageMap stages_;
   std::vector<std::int32_t> producers_;
   std::vector<ValueId> packed_;                                   ///< per value
   std::map<std::pair<ValueId, std::int32_t>, ValueId> unpacked_;  ///< by value and stage

@@ -10,6 +10,7 @@
 #include "buffers.hpp"
 #include "half_rows.hpp"
 #include "halo/nn/passes.hpp"
+#include "recompute.hpp"
 #include "row_levels.hpp"
 #include "stages.hpp"
 #include "uses.hpp"
@@ -48,6 +49,7 @@ std::string constant_key(const Program& program, ValueId value) {
 }
 
 Schedule make_schedule(Program program, const RowCounts& rows, std::string constants_of) {
+  program = recompute_cheap_values(program, rows.symmetric);
   if (program.half_rows) program = store_half_rows(program, rows.symmetric);
   const auto [constant_positions, positions] = split_positions(program);
   Schedule schedule;

@@ -103,4 +103,15 @@ std::vector<Stage> cut_into_stages(const Program& program, const std::vector<std
   return StageCutter(program, symmetric).cut(positions);
 }
 
+StageMap map_stages(const Program& program, bool symmetric) {
+  StageMap map{.of = std::vector<std::int32_t>(program.operations.size(), kNone),
+               .begins = std::vector<bool>(program.operations.size(), false)};
+  const auto stages = cut_into_stages(program, split_positions(program).each_epoch, symmetric);
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    map.begins[at(stages[s].operations.front())] = true;
+    for (const std::int32_t k : stages[s].operations) map.of[at(k)] = static_cast<std::int32_t>(s);
+  }
+  return map;
+}
+
 }  // namespace halo::nn

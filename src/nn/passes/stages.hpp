@@ -18,4 +18,11 @@ Positions split_positions(const Program& program);
 std::vector<Stage> cut_into_stages(const Program& program, const std::vector<std::int32_t>& positions,
                                    bool symmetric);
 
+/// Where the operations of each epoch run.
+struct StageMap {
+  std::vector<std::int32_t> of;  ///< per operation, its stage; kNone for those of constants
+  std::vector<bool> begins;      ///< per operation: the first of its stage
+};
+StageMap map_stages(const Program& program, bool symmetric);
+
 }  // namespace halo::nn
