@@ -44,37 +44,39 @@ void attention_scores_gradient(MatrixView<const Real> zts, MatrixView<const Real
 template <typename Real>
 void attention_normaliser(const Attention<Real>& in, MatrixView<const Real> zts,
                           MatrixView<Real> normaliser) {
-  assert(valid(in, zts.cols - 2 * in.heads) && normaliser.cols == 2 * in.heads);
+  assert(valid(in, zts.cols - 2 * in.heads) && normaliser.cols == 3 * in.heads);
   loops<Real>().normaliser(in, zts, normaliser);
 }
 
 template <typename Real>
 void attention_sum(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<const Real> normaliser,
                    MatrixView<Real> y) {
-  assert(valid(in, y.cols) && zts.cols == y.cols + 2 * in.heads && normaliser.cols == 2 * in.heads);
+  [[maybe_unused]] const std::int64_t width = zts.cols - 2 * in.heads;
+  assert(valid(in, width) && (y.cols == width || y.cols == 2 * width + in.heads));
+  assert(normaliser.cols == 3 * in.heads);
   loops<Real>().sum(in, zts, normaliser, y);
 }
 
 template <typename Real>
-void attention_pack(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> zts,
-                    MatrixView<const Real> normaliser, std::int64_t heads, MatrixView<Real> pack) {
-  assert(pack.cols == dy.cols + 3 * heads && y.cols == dy.cols && zts.cols == dy.cols + 2 * heads);
-  assert(normaliser.cols == 2 * heads);
-  loops<Real>().pack(dy, y, zts, normaliser, heads, pack);
+void attention_pack(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> normaliser,
+                    std::int64_t heads, MatrixView<Real> pack) {
+  assert(pack.cols == dy.cols + 3 * heads && y.cols >= dy.cols && normaliser.cols == 3 * heads);
+  loops<Real>().pack(dy, y, normaliser, heads, pack);
+}
+
+template <typename Real>
+void attention_target_gradient(MatrixView<const Real> pack, MatrixView<const Real> y, std::int64_t heads,
+                               Real slope, MatrixView<Real> ds) {
+  assert(y.cols == 2 * (pack.cols - 3 * heads) + heads && ds.cols == heads);
+  loops<Real>().target_gradient(pack, y, heads, slope, ds);
 }
 
 template <typename Real>
 void attention_source_gradient(const Attention<Real>& out, MatrixView<const Real> pack,
-                               MatrixView<const Real> zts, MatrixView<Real> dzts) {
+                               MatrixView<const Real> zts, MatrixView<const Real> ds, MatrixView<Real> dzts) {
   assert(valid(out, zts.cols - 2 * out.heads) && pack.cols == zts.cols + out.heads && dzts.cols == zts.cols);
-  loops<Real>().source_gradient(out, pack, zts, dzts);
-}
-
-template <typename Real>
-void attention_target_gradient(const Attention<Real>& in, MatrixView<const Real> zts,
-                               MatrixView<const Real> pack, MatrixView<Real> dzts) {
-  assert(valid(in, zts.cols - 2 * in.heads) && pack.cols == zts.cols + in.heads && dzts.cols == zts.cols);
-  loops<Real>().target_gradient(in, zts, pack, dzts);
+  assert(ds.cols == out.heads);
+  loops<Real>().source_gradient(out, pack, zts, ds, dzts);
 }
 
 template <typename Real>
@@ -127,11 +129,12 @@ void attention_v2_target_gradient(const Attention<Real>& in, std::span<const Rea
   template void attention_sum<Real>(const Attention<Real>&, MatrixView<const Real>, MatrixView<const Real>,  \
                                     MatrixView<Real>);                                                       \
   template void attention_pack<Real>(MatrixView<const Real>, MatrixView<const Real>, MatrixView<const Real>, \
-                                     MatrixView<const Real>, std::int64_t, MatrixView<Real>);                \
+                                     std::int64_t, MatrixView<Real>);                                        \
+  template void attention_target_gradient<Real>(MatrixView<const Real>, MatrixView<const Real>,              \
+                                                std::int64_t, Real, MatrixView<Real>);                       \
   template void attention_source_gradient<Real>(const Attention<Real>&, MatrixView<const Real>,              \
-                                                MatrixView<const Real>, MatrixView<Real>);                   \
-  template void attention_target_gradient<Real>(const Attention<Real>&, MatrixView<const Real>,              \
-                                                MatrixView<const Real>, MatrixView<Real>);                   \
+                                                MatrixView<const Real>, MatrixView<const Real>,              \
+                                                MatrixView<Real>);                                           \
   template void attention_v2_normaliser<Real>(const Attention<Real>&, std::span<const Real>,                 \
                                               MatrixView<const Real>, MatrixView<const Real>,                \
                                               MatrixView<Real>);                                             \

@@ -18,9 +18,9 @@ struct AttentionLoops {
                           Out dz, Real* d_att_src, Real* d_att_dst);
   void (*normaliser)(const Pass& in, In zts, Out normaliser);
   void (*sum)(const Pass& in, In zts, In normaliser, Out y);
-  void (*pack)(In dy, In y, In zts, In normaliser, std::int64_t heads, Out pack);
-  void (*source_gradient)(const Pass& out, In pack, In zts, Out dzts);
-  void (*target_gradient)(const Pass& in, In zts, In pack, Out dzts);
+  void (*pack)(In dy, In y, In normaliser, std::int64_t heads, Out pack);
+  void (*target_gradient)(In pack, In y, std::int64_t heads, Real slope, Out ds);
+  void (*source_gradient)(const Pass& out, In pack, In zts, In ds, Out dzts);
   void (*v2_normaliser)(const Pass& in, const Real* att, In l, In r, Out normaliser);
   void (*v2_sum)(const Pass& in, const Real* att, In l, In r, In normaliser, Out y);
   void (*v2_pack)(In dy, In y, In r, In normaliser, std::int64_t heads, Out pack);

@@ -17,6 +17,10 @@ struct GatScores {
       for (std::int64_t h = 0; h < heads; ++h) score[h] = leaky(of_target[h] + of_source[h], slope);
     }
   }
+  /// True where leaky_relu multiplies by the slope.
+  HALO_INLINE bool is_sloped(const EdgeBlock& block, int e, std::int64_t h) const {
+    return !(s.of(block.target[e])[h] + t.of(block.source[e])[h] > Real{0});
+  }
   /// sums_h += sum_e g_e,h leaky'(s + t), edges in order
   HALO_INLINE void add_gradients(const EdgeBlock& block, const Real* g, Real* sums) const {
     for (int e = 0; e < block.size; ++e) {
@@ -137,27 +141,66 @@ HALO_INLINE void fill_exps(const Scores& scores, const Rows<Real>& largest, cons
   exp_all(exps, block.size * heads);
 }
 
-template <typename Real, class Scores>
+// What a target's own score gradient needs of the edges where leaky_relu multiplies by the slope:
+// [sum of w exp(e - M) v | sum of exp(e - M)], the last columns of a row of attention_sum.
+template <typename Real>
+struct SlopedSums {
+  const GatScores<Real>& scores;
+  const Rows<Real>& values;
+  std::int64_t cols;  ///< per head
+
+  HALO_INLINE void add_exps(const EdgeBlock& block, const Real* exps, Real* sums) const {
+    Real* const shares = sums + scores.heads * cols;
+    for (int e = 0; e < block.size; ++e) {
+      for (std::int64_t h = 0; h < scores.heads; ++h)
+        shares[h] += scores.is_sloped(block, e, h) ? exps[e * scores.heads + h] : Real{0};
+    }
+  }
+  HALO_INLINE void add_values(const EdgeBlock& block, const Real* coefficients, Real* sums) const {
+    LocalId ids[static_cast<std::size_t>(kBlockEdges)];
+    Real chosen[static_cast<std::size_t>(kBlockEdges)];
+    for (std::int64_t h = 0; h < scores.heads; ++h) {
+      int size = 0;
+      for (int e = 0; e < block.size; ++e) {
+        ids[size] = block.source[e];
+        chosen[size] = coefficients[e * scores.heads + h];
+        size += scores.is_sloped(block, e, h) ? 1 : 0;
+      }
+      add_rows_of_head<0>(values, ids, size, h * cols, cols, chosen, 1, sums + h * cols);
+    }
+  }
+};
+struct NoSlopedSums {
+  template <typename Real>
+  HALO_INLINE void add_exps(const EdgeBlock&, const Real*, Real*) const {}
+  template <typename Real>
+  HALO_INLINE void add_values(const EdgeBlock&, const Real*, Real*) const {}
+};
+
+template <typename Real, class Scores, class Sloped>
 HALO_INLINE void sum_pass(const Attention<Real>& in, const Scores& scores, const Rows<Real>& values,
-                          MatrixView<const Real> normaliser, MatrixView<Real> y) {
+                          std::int64_t width, MatrixView<const Real> normaliser, const Sloped& sloped,
+                          MatrixView<Real> y) {
   alignas(64) Real exps[static_cast<std::size_t>(kBlockScores)];
   alignas(64) Real factors[static_cast<std::size_t>(kBlockScores)];
   const Rows<Real> largest(normaliser, 0);
   const DropFactors<Real> drop(in);
-  const std::int64_t cols = y.cols / in.heads;
+  const std::int64_t cols = width / in.heads;
   EdgeBlock block;
   for (std::int64_t i = in.rows.begin; i < in.rows.end; ++i) {
     std::fill_n(y.row(i), y.cols, Real{0});
     RowEdges<Real, true> edges(in, i);
     while (edges.next(block)) {
-      prefetch_rows(values, block.source, block.size, y.cols);
+      prefetch_rows(values, block.source, block.size, width);
       fill_exps(scores, largest, block, in.heads, exps);
+      sloped.add_exps(block, exps, y.row(i) + width);
       if (drop.on()) {
         drop.fill(block, in.heads, factors);
 #pragma omp simd
         for (std::int64_t k = 0; k < block.size * in.heads; ++k) exps[k] *= factors[k];
       }
       add_rows(values, block.source, block.size, in.heads, cols, exps, y.row(i));
+      sloped.add_values(block, exps, y.row(i) + width);
     }
     scale_heads(y.row(i), normaliser.row(i) + in.heads, in.heads, cols, y.row(i));
   }
@@ -204,50 +247,47 @@ HALO_TARGET void normaliser_loop(const Attention<Real>& in, MatrixView<const Rea
                                  MatrixView<Real> normaliser) {
   const std::int64_t width = zts.cols - 2 * in.heads;
   normaliser_pass(in, GatScores<Real>{{zts, width + in.heads}, {zts, width}, in.heads, in.slope}, normaliser);
+  for (std::int64_t i = in.rows.begin; i < in.rows.end; ++i)
+    std::copy_n(zts.row(i) + width + in.heads, in.heads, normaliser.row(i) + 2 * in.heads);
 }
 
 template <typename Real>
 HALO_TARGET void sum_loop(const Attention<Real>& in, MatrixView<const Real> zts,
                           MatrixView<const Real> normaliser, MatrixView<Real> y) {
-  const GatScores<Real> scores = {{zts, y.cols + in.heads}, {zts, y.cols}, in.heads, in.slope};
-  sum_pass(in, scores, Rows<Real>(zts, 0), normaliser, y);
-}
-
-// Both backward passes of GAT. As the source: dz_j, dt_j. As the target: ds_i.
-template <bool kRowIsTarget, typename Real>
-HALO_INLINE void gat_gradient_pass(const Attention<Real>& pass, MatrixView<const Real> pack,
-                                   MatrixView<const Real> zts, MatrixView<Real> dzts) {
-  const std::int64_t heads = pass.heads;
-  const std::int64_t width = zts.cols - 2 * heads;
-  const Rows<Real> dy(pack, 0), largest(pack, width), d(pack, width + 2 * heads), z(zts, 0);
-  const GatScores<Real> scores = {{pack, width + heads}, {zts, width}, heads, pass.slope};
-  const DropFactors<Real> drop(pass);
-  EdgeGradients<Real> gradients;
-  EdgeBlock block;
-  for (std::int64_t row = pass.rows.begin; row < pass.rows.end; ++row) {
-    Real* const dz = dzts.row(row);
-    Real* const sums = dz + width + (kRowIsTarget ? heads : 0);
-    std::fill_n(kRowIsTarget ? sums : dz, kRowIsTarget ? heads : zts.cols, Real{0});
-    RowEdges<Real, kRowIsTarget> edges(pass, row);
-    while (edges.next(block)) {
-      prefetch_rows(kRowIsTarget ? z : dy, kRowIsTarget ? block.source : block.target, block.size, width);
-      gradients.fill(scores, dy, largest, d, z, drop, block, heads, width / heads);
-      scores.add_gradients(block, gradients.score, sums);
-      if constexpr (!kRowIsTarget)
-        add_rows(dy, block.target, block.size, heads, width / heads, gradients.weighted, dz);
-    }
+  const std::int64_t width = zts.cols - 2 * in.heads;
+  const GatScores<Real> scores = {{zts, width + in.heads}, {zts, width}, in.heads, in.slope};
+  const Rows<Real> values(zts, 0);
+  if (y.cols == width) {
+    sum_pass(in, scores, values, width, normaliser, NoSlopedSums{}, y);
+  } else {
+    const SlopedSums<Real> sloped = {scores, values, width / in.heads};
+    sum_pass(in, scores, values, width, normaliser, sloped, y);
   }
 }
 
 template <typename Real>
 HALO_TARGET void source_gradient_loop(const Attention<Real>& out, MatrixView<const Real> pack,
-                                      MatrixView<const Real> zts, MatrixView<Real> dzts) {
-  gat_gradient_pass<false>(out, pack, zts, dzts);
-}
-template <typename Real>
-HALO_TARGET void target_gradient_loop(const Attention<Real>& in, MatrixView<const Real> zts,
-                                      MatrixView<const Real> pack, MatrixView<Real> dzts) {
-  gat_gradient_pass<true>(in, pack, zts, dzts);
+                                      MatrixView<const Real> zts, MatrixView<const Real> ds,
+                                      MatrixView<Real> dzts) {
+  const std::int64_t heads = out.heads;
+  const std::int64_t width = zts.cols - 2 * heads;
+  const Rows<Real> dy(pack, 0), largest(pack, width), d(pack, width + 2 * heads), z(zts, 0);
+  const GatScores<Real> scores = {{pack, width + heads}, {zts, width}, heads, out.slope};
+  const DropFactors<Real> drop(out);
+  EdgeGradients<Real> gradients;
+  EdgeBlock block;
+  for (std::int64_t j = out.rows.begin; j < out.rows.end; ++j) {
+    Real* const dz = dzts.row(j);
+    Real* const dt = std::fill_n(dz, width, Real{0});
+    std::copy_n(ds.row(j), heads, std::fill_n(dt, heads, Real{0}));
+    RowEdges<Real, false> edges(out, j);
+    while (edges.next(block)) {
+      prefetch_rows(dy, block.target, block.size, width);
+      gradients.fill(scores, dy, largest, d, z, drop, block, heads, width / heads);
+      scores.add_gradients(block, gradients.score, dt);
+      add_rows(dy, block.target, block.size, heads, width / heads, gradients.weighted, dz);
+    }
+  }
 }
 
 template <typename Real>
@@ -262,7 +302,7 @@ HALO_TARGET void v2_sum_loop(const Attention<Real>& in, const Real* att, MatrixV
                              MatrixView<const Real> r, MatrixView<const Real> normaliser,
                              MatrixView<Real> y) {
   const V2Scores<Real> scores = {att, {r, 0}, {l, 0}, in.heads, l.cols / in.heads, in.slope};
-  sum_pass(in, scores, Rows<Real>(l, 0), normaliser, y);
+  sum_pass(in, scores, Rows<Real>(l, 0), y.cols, normaliser, NoSlopedSums{}, y);
 }
 
 // Both backward passes of GATv2. As the source: dl_j. As the target: dr_i, d_att.

@@ -47,14 +47,30 @@ HALO_INLINE void fill_scaled(const Real* dy, const Real* y, const Real* q, std::
 }
 
 template <typename Real>
-HALO_TARGET void pack_loop(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> zts,
+HALO_TARGET void pack_loop(MatrixView<const Real> dy, MatrixView<const Real> y,
                            MatrixView<const Real> normaliser, std::int64_t heads, MatrixView<Real> pack) {
   for (std::int64_t r = 0; r < dy.rows; ++r) {
     const Real* const largest = normaliser.row(r);
     Real* const to = pack.row(r);
     Real* const behind = std::copy_n(largest, heads, to + dy.cols);
-    std::copy_n(zts.row(r) + dy.cols + heads, heads, behind);
+    std::copy_n(largest + 2 * heads, heads, behind);  // s
     fill_scaled(dy.row(r), y.row(r), largest + heads, heads, dy.cols / heads, to, behind + heads);
+  }
+}
+
+template <typename Real>
+HALO_TARGET void target_gradient_loop(MatrixView<const Real> pack, MatrixView<const Real> y,
+                                      std::int64_t heads, Real slope, MatrixView<Real> ds) {
+  const std::int64_t width = pack.cols - 3 * heads;
+  const std::int64_t cols = width / heads;
+  for (std::int64_t r = 0; r < pack.rows; ++r) {
+    const Real* const q_dy = pack.row(r);
+    const Real* const q_d = q_dy + width + 2 * heads;
+    const Real* const sloped = y.row(r) + width;
+    for (std::int64_t h = 0; h < heads; ++h) {
+      const Real through_values = dot(q_dy + h * cols, sloped + h * cols, cols);
+      ds.row(r)[h] = (slope - Real{1}) * (through_values - q_d[h] * sloped[width + h]);
+    }
   }
 }
 
@@ -77,8 +93,8 @@ inline constexpr AttentionLoops<Real> kAttentionLoops{&scores_loop<Real>,
                                                       &normaliser_loop<Real>,
                                                       &sum_loop<Real>,
                                                       &pack_loop<Real>,
-                                                      &source_gradient_loop<Real>,
                                                       &target_gradient_loop<Real>,
+                                                      &source_gradient_loop<Real>,
                                                       &v2_normaliser_loop<Real>,
                                                       &v2_sum_loop<Real>,
                                                       &v2_pack_loop<Real>,

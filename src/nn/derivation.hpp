@@ -19,6 +19,9 @@ class Derivation {
   /// Appends an operation; returns its value.
   ValueId emit(Kind kind, std::vector<ValueId> inputs, std::int64_t cols);
   void emit(Kind kind, std::vector<ValueId> inputs) { program_.append(std::move(kind), std::move(inputs)); }
+  /// Puts `kind` in the place of a forward operation, one that keeps more for the gradient: of its `cols`
+  /// columns the first are the result as it was. Returns the wide value.
+  ValueId widen(const Operation& forward, Kind kind, std::int64_t cols);
   /// Says that `gradient` is one term of the gradient of `value`.
   void contribute(ValueId value, ValueId gradient) { terms_[value].push_back(gradient); }
   /// Sum of all terms for a value, appended where there are several; nothing if there are none.

@@ -26,10 +26,12 @@ std::vector<std::int64_t> widths(const nn::Kind& kind, std::int64_t cols) {
         return 0;
       },
       kind);
-  if (holds_alternative<nn::op::AttentionNormaliser>(kind)) return {2 * heads};
-  if (holds_alternative<nn::op::AttentionSum>(kind)) return {2 * heads, cols - 2 * heads};
-  if (holds_alternative<nn::op::AttentionSourceGradient>(kind)) return {cols - heads, cols - heads};
-  if (holds_alternative<nn::op::AttentionTargetGradient>(kind)) return {cols + heads, cols};
+  if (holds_alternative<nn::op::AttentionNormaliser>(kind)) return {3 * heads};
+  if (const auto* sum = std::get_if<nn::op::AttentionSum>(&kind)) {
+    const std::int64_t width = cols - 2 * heads;
+    return {3 * heads, sum->for_backward ? 2 * width + heads : width};
+  }
+  if (holds_alternative<nn::op::AttentionSourceGradient>(kind)) return {cols - heads, heads, cols - heads};
   if (holds_alternative<nn::op::AttentionV2Normaliser>(kind)) return {cols, 2 * heads};
   if (holds_alternative<nn::op::AttentionV2Sum>(kind)) return {cols, 2 * heads, cols};
   if (holds_alternative<nn::op::AttentionV2SourceGradient>(kind)) return {cols / 2 - heads, cols / 2 - heads};
@@ -60,10 +62,7 @@ class Runner {
     kernels::attention_sum<float>(pass(op.options), x_, others_[0], others_[1]);
   }
   void operator()(const nn::op::AttentionSourceGradient& op) const {
-    kernels::attention_source_gradient<float>(pass(op.options), x_, others_[0], others_[1]);
-  }
-  void operator()(const nn::op::AttentionTargetGradient& op) const {
-    kernels::attention_target_gradient<float>(pass(op.options), x_, others_[0], others_[1]);
+    kernels::attention_source_gradient<float>(pass(op.options), x_, others_[0], others_[1], others_[2]);
   }
   void operator()(const nn::op::AttentionV2Normaliser& op) const {
     kernels::attention_v2_normaliser<float>(pass(op.options), att_, x_, others_[0], others_[1]);

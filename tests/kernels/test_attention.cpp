@@ -19,17 +19,19 @@ using test::kTolerance;
 using test::Matrix;
 using test::Shape;
 
-// All results of GAT for random rows: [normaliser, y, pack, dzts].
+// All results of GAT for random rows; y with what backward needs of the sum.
 template <typename Real>
 struct Gat {
-  Matrix<Real> zts, dy, normaliser, y, pack, dzts;
+  Matrix<Real> zts, dy, normaliser, y, plain_y, pack, ds, dzts;
 
   Gat(const BothWays& graph, const Shape& shape)
       : zts(graph.nodes, shape.heads * shape.cols + 2 * shape.heads, 1, 2),
         dy(graph.nodes, shape.heads * shape.cols),
-        normaliser(graph.nodes, 2 * shape.heads, 2),
-        y(graph.nodes, shape.heads * shape.cols, 3, 1),
+        normaliser(graph.nodes, 3 * shape.heads, 2),
+        y(graph.nodes, 2 * shape.heads * shape.cols + shape.heads, 3, 1),
+        plain_y(graph.nodes, shape.heads * shape.cols, 1),
         pack(graph.nodes, shape.heads * shape.cols + 3 * shape.heads, 1),
+        ds(graph.nodes, shape.heads, 1),
         dzts(graph.nodes, shape.heads * shape.cols + 2 * shape.heads, 2) {
     zts.randomise(1);
     dy.randomise(2);
@@ -45,9 +47,10 @@ struct Gat {
     const auto out = graph.pass<Real>(false, shape.loops, shape.heads, shape.dropout);
     loops.normaliser(in, zts.view(), normaliser.view());
     loops.sum(in, zts.view(), normaliser.view(), y.view());
-    loops.pack(dy.view(), y.view(), zts.view(), normaliser.view(), shape.heads, pack.view());
-    loops.source_gradient(out, pack.view(), zts.view(), dzts.view());
-    loops.target_gradient(in, zts.view(), pack.view(), dzts.view());
+    loops.sum(in, zts.view(), normaliser.view(), plain_y.view());
+    loops.pack(dy.view(), y.view(), normaliser.view(), shape.heads, pack.view());
+    loops.target_gradient(pack.view(), y.view(), shape.heads, in.slope, ds.view());
+    loops.source_gradient(out, pack.view(), zts.view(), ds.view(), dzts.view());
   }
 };
 
@@ -101,7 +104,8 @@ TEST_CASE_TEMPLATE("attention: passes of GAT against the definition, every instr
     CHECK(test::largest_difference(columns(gat.normaliser, shape.heads, shape.heads), expected.q) <
           kTolerance<Real>);
     const Matrix<double> y = twin.sum(gat.zts);
-    CHECK(test::largest_difference(gat.y, y) < kTolerance<Real>);
+    CHECK(test::largest_difference(gat.plain_y, y) < kTolerance<Real>);
+    CHECK(test::count_different(columns(gat.y, 0, width), gat.plain_y) == 0);
     CHECK(test::largest_difference(columns(gat.pack, 0, width), twin.scaled(gat.dy, expected.q)) <
           kTolerance<Real>);
     CHECK(test::count_different(columns(gat.pack, width, shape.heads), largest) == 0);
@@ -117,8 +121,8 @@ TEST_CASE_TEMPLATE("attention: passes of GAT against the definition, every instr
       CHECK(test::count_different(other.y, gat.y) == 0);
       CHECK(test::count_different(other.pack, gat.pack) == 0);
       CHECK(test::count_different(other.dzts, gat.dzts) == 0);
-      CHECK(other.normaliser.overwritten() + other.y.overwritten() + other.pack.overwritten() +
-                other.dzts.overwritten() ==
+      CHECK(other.normaliser.overwritten() + other.y.overwritten() + other.plain_y.overwritten() +
+                other.pack.overwritten() + other.ds.overwritten() + other.dzts.overwritten() ==
             0);
     }
   }
@@ -152,7 +156,7 @@ TEST_CASE_TEMPLATE("attention: one neighbour weighs exactly 1, opposite scores o
   zts(2, 0) = Real(5);
   for (const VectorIsa isa : test::usable_isas()) {
     const auto& loops = internal::attention_loops<Real>(isa);
-    Matrix<Real> normaliser(4, 2);
+    Matrix<Real> normaliser(4, 3);
     Matrix<Real> y(4, 1);
     const auto in = graph.pass<Real>(true, false, 1);
     zts(0, 1) = 200;  // t_0
@@ -179,6 +183,47 @@ TEST_CASE_TEMPLATE("attention: one neighbour weighs exactly 1, opposite scores o
     CHECK(normaliser(3, 1) == 1);
     CHECK(y(3, 0) == zts(3, 0));
     CHECK(y(0, 0) == doctest::Approx(-0.7).epsilon(1e-5));
+  }
+}
+
+TEST_CASE_TEMPLATE("attention: what backward needs of a target's edges with negative scores, by hand", Real,
+                   float, double) {
+  // Row 0 <- {1, 2, 3}, s = 0, t = (-, 0, 2, -4): the first and the last are multiplied by the slope.
+  const BothWays graph({{1, 2, 3}, {0}, {}, {}});
+  Matrix<Real> zts(4, 3);
+  zts.fill(0);
+  const Real z[] = {0, 3, 5, 7};
+  const Real t[] = {1, 0, 2, -4};
+  for (std::int64_t r = 0; r < 4; ++r) {
+    zts(r, 0) = z[r];
+    zts(r, 1) = t[r];
+  }
+  const double slope = 0.2;  // of the passes
+  const double exp_1 = std::exp(0.0 - 2.0);
+  const double exp_3 = std::exp(-4.0 * slope - 2.0);
+  for (const VectorIsa isa : test::usable_isas()) {
+    const auto& loops = internal::attention_loops<Real>(isa);
+    const auto in = graph.pass<Real>(true, false, 1);
+    REQUIRE(static_cast<double>(in.slope) == doctest::Approx(slope));
+    Matrix<Real> normaliser(4, 3), y(4, 3), dy(4, 1), pack(4, 4), ds(4, 1);
+    loops.normaliser(in, zts.view(), normaliser.view());
+    loops.sum(in, zts.view(), normaliser.view(), y.view());
+    const double q = 1.0 / (exp_1 + 1.0 + exp_3);
+    CHECK(normaliser(0, 1) == doctest::Approx(q));
+    CHECK(y(0, 0) == doctest::Approx(q * (3.0 * exp_1 + 5.0 + 7.0 * exp_3)));
+    CHECK(y(0, 1) == doctest::Approx(3.0 * exp_1 + 7.0 * exp_3));
+    CHECK(y(0, 2) == doctest::Approx(exp_1 + exp_3));
+    CHECK(y(1, 1) == 0);  // a positive score alone
+    CHECK(y(1, 2) == 0);
+    CHECK(y(2, 2) == 0);  // no neighbour
+    dy.fill(2);
+    loops.pack(dy.view(), y.view(), normaliser.view(), 1, pack.view());
+    loops.target_gradient(pack.view(), y.view(), 1, in.slope, ds.view());
+    const double mean = static_cast<double>(y(0, 0));
+    const auto g = [&](double exp, double value) { return 2.0 * q * exp * (value - mean); };
+    CHECK(ds(0, 0) == doctest::Approx(g(1.0, 5.0) + slope * (g(exp_1, 3.0) + g(exp_3, 7.0))).epsilon(1e-5));
+    CHECK(ds(1, 0) == 0);
+    CHECK(ds(2, 0) == 0);
   }
 }
 
@@ -229,12 +274,14 @@ TEST_CASE_TEMPLATE("attention: the cut into row ranges changes nothing", Real, f
     attention_normaliser<Real>(in, pieces.zts.view(), pieces.normaliser.view());
     attention_sum<Real>(in, pieces.zts.view(), pieces.normaliser.view(), pieces.y.view());
   }
-  attention_pack<Real>(pieces.dy.view(), pieces.y.view(), pieces.zts.view(), pieces.normaliser.view(),
-                       shape.heads, pieces.pack.view());
+  attention_pack<Real>(pieces.dy.view(), pieces.y.view(), pieces.normaliser.view(), shape.heads,
+                       pieces.pack.view());
+  attention_target_gradient<Real>(pieces.pack.view(), pieces.y.view(), shape.heads, in.slope,
+                                  pieces.ds.view());
   for (const RowRange rows : cuts) {
-    in.rows = out.rows = rows;
-    attention_source_gradient<Real>(out, pieces.pack.view(), pieces.zts.view(), pieces.dzts.view());
-    attention_target_gradient<Real>(in, pieces.zts.view(), pieces.pack.view(), pieces.dzts.view());
+    out.rows = rows;
+    attention_source_gradient<Real>(out, pieces.pack.view(), pieces.zts.view(), pieces.ds.view(),
+                                    pieces.dzts.view());
   }
   CHECK(test::count_different(whole.y, pieces.y) == 0);
   CHECK(test::count_different(whole.dzts, pieces.dzts) == 0);
@@ -247,7 +294,7 @@ TEST_CASE("attention: dropout keeps the share 1 - p, by head, and p = 1 keeps no
   for (std::size_t i = 0; i < ring.size(); ++i) ring[i].push_back(static_cast<LocalId>((i + 1) % kNodes));
   const BothWays graph(ring);
   Matrix<double> zts(kNodes, 3 * kHeads);
-  Matrix<double> normaliser(kNodes, 2 * kHeads);
+  Matrix<double> normaliser(kNodes, 3 * kHeads);
   Matrix<double> y(kNodes, kHeads);
   zts.fill(0);
   for (std::int64_t r = 0; r < kNodes; ++r) {
@@ -276,7 +323,7 @@ TEST_CASE_TEMPLATE("attention: NaN reaches exactly the rows that read it", Real,
   zts(3, 20) = std::numeric_limits<Real>::quiet_NaN();  // t_3
   for (const VectorIsa isa : test::usable_isas()) {
     const auto& loops = internal::attention_loops<Real>(isa);
-    Matrix<Real> normaliser(4, 2);
+    Matrix<Real> normaliser(4, 3);
     Matrix<Real> y(4, 20);
     const auto in = graph.pass<Real>(true, false, 1);
     loops.normaliser(in, zts.view(), normaliser.view());

@@ -270,7 +270,8 @@ std::int64_t kept_columns(const nn::Program& program) {
       const bool forward = std::any_of(
           program.operations.begin(), program.operations.begin() + static_cast<std::ptrdiff_t>(loss),
           [&](const nn::Operation& operation) {
-            return operation.output == input && !std::holds_alternative<nn::op::Input>(operation.kind);
+            return operation.output == input && !std::holds_alternative<nn::op::Input>(operation.kind) &&
+                   !std::holds_alternative<nn::op::Columns>(operation.kind);  // part of another row
           });
       if (forward && std::find(kept.begin(), kept.end(), input) == kept.end()) kept.push_back(input);
     }
@@ -289,7 +290,7 @@ TEST_CASE("attention keeps rows of nodes only: so many columns, and more edges n
     std::int64_t kept;
   };
   const std::vector<Layer> layers = {
-      // [z | t | s], [M | q], y
+      // [M | q | s], [y | n | m]; [z | t | s] is made again beside the edge passes
       {[&](nn::Program& program, nn::ValueId x) {
          x = program.linear(x, program.add_weight("lin", 4, kWidth, 0));
          return gat_layer(program, x, options);

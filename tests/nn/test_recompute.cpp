@@ -84,7 +84,10 @@ TEST_CASE("GAT keeps one row per layer between attention and the next product") 
   for (const std::size_t stage : {names.size() - 3, names.size() - 2}) {
     CHECK(std::ranges::count(names[stage], "add_bias") == 1);
     CHECK(std::ranges::count(names[stage], "relu_dropout(0.5)") == 1);
+    CHECK(std::ranges::count(names[stage], "linear") == 1);  // z, again
+    CHECK(std::ranges::count(names[stage], "attention_scores") == 1);
   }
+  CHECK(std::ranges::count(names.back(), "attention_scores") == 1);
 }
 
 TEST_CASE("what was scaled can be had back on rows whose weights sum to nothing or less") {

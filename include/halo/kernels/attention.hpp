@@ -23,6 +23,12 @@ namespace halo::kernels {
 // The normaliser of a row is [M (H) | q (H)]: M - log q as one number would round off what exp magnifies. q
 // belongs to the target, so passes sum with exp(e - M): a target's own sum is multiplied by q at its end, and
 // its pack, all that sources read of it, holds q dy and q D.
+//
+// Of leaky_relu's two branches only the one with the slope matters to a target: sum_j g_ij,h = 0, so
+//   ds_i,h = sum_j g_ij,h leaky'(s_i,h + t_j,h) = (slope - 1) sum of g_ij,h over the j with s_i,h + t_j,h <= 0
+//          = (slope - 1) (<q_i dy_i,h, n_i,h> - q_i D_i,h m_i,h)
+//   n_i,h  = sum over these j of w_ij,h exp(e_ij,h - M_i,h) v_j,h          m_i,h likewise of exp(e_ij,h - M_i,h)
+// and the forward sum gathers n and m along the way: backward looks at a target's edges no more.
 
 /// Most heads that the kernels serve.
 inline constexpr std::int64_t kMaxHeads = 256;
@@ -43,7 +49,8 @@ struct Attention {
 };
 
 // GAT (Velickovic et al. 2018): v = z, e_ij,h = leaky_relu(s_i,h + t_j,h).
-//   zts: [z (H C) | t (H) | s (H)]          pack: [q dy (H C) | M (H) | s (H) | q D (H)]
+//   zts: [z (H C) | t (H) | s (H)]          normaliser: [M | q | s], H each
+//   pack: [q dy (H C) | M (H) | s (H) | q D (H)]
 
 /// zts = [z | t | s], t_h = <att_src_h, z_h>, s_h = <att_dst_h, z_h>; att: [H C]. Rows one by one.
 template <typename Real>
@@ -57,26 +64,26 @@ void attention_scores_gradient(MatrixView<const Real> zts, MatrixView<const Real
                                std::int64_t heads, MatrixView<Real> dz, std::span<Real> d_att_src,
                                std::span<Real> d_att_dst);
 
-/// Over N(i): normaliser [owned x 2H]; zts with its halo rows. Finite for every finite score.
+/// Over N(i): normaliser [owned x 3H]; zts with its halo rows. Finite for every finite score.
 template <typename Real>
 void attention_normaliser(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<Real> normaliser);
-/// Over N(i): y [owned x H C].
+/// Over N(i): y [owned x H C], or [y | n | m] with n, m as above: [owned x 2 H C + H].
 template <typename Real>
 void attention_sum(const Attention<Real>& in, MatrixView<const Real> zts, MatrixView<const Real> normaliser,
                    MatrixView<Real> y);
-/// pack_i = [q_i dy_i | M_i | s_i | <q_i dy_i, y_i>]. Rows one by one.
+/// pack_i = [q_i dy_i | M_i | s_i | <q_i dy_i, y_i>]; y: its first H C columns. Rows one by one.
 template <typename Real>
-void attention_pack(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> zts,
-                    MatrixView<const Real> normaliser, std::int64_t heads, MatrixView<Real> pack);
-/// Over M(j): dz_j = sum_i w_ij a_ij dy_i and dt_j = sum_i g_ij leaky'(s_i + t_j) into the first H C + H
-/// columns of dzts; the last H become 0. pack with the halo rows of this direction.
+void attention_pack(MatrixView<const Real> dy, MatrixView<const Real> y, MatrixView<const Real> normaliser,
+                    std::int64_t heads, MatrixView<Real> pack);
+/// ds [rows x H] from [y | n | m]. Rows one by one.
+template <typename Real>
+void attention_target_gradient(MatrixView<const Real> pack, MatrixView<const Real> y, std::int64_t heads,
+                               Real slope, MatrixView<Real> ds);
+/// Over M(j): dzts_j = [sum_i w_ij a_ij dy_i | sum_i g_ij leaky'(s_i + t_j) | ds_j]. pack with the halo rows of
+/// this direction.
 template <typename Real>
 void attention_source_gradient(const Attention<Real>& out, MatrixView<const Real> pack,
-                               MatrixView<const Real> zts, MatrixView<Real> dzts);
-/// Over N(i): ds_i = sum_j g_ij leaky'(s_i + t_j) into the last H columns of dzts; zts with its halo rows.
-template <typename Real>
-void attention_target_gradient(const Attention<Real>& in, MatrixView<const Real> zts,
-                               MatrixView<const Real> pack, MatrixView<Real> dzts);
+                               MatrixView<const Real> zts, MatrixView<const Real> ds, MatrixView<Real> dzts);
 
 // GATv2 (Brody et al. 2022): v = l, e_ij,h = <att_h, leaky_relu(l_j,h + r_i,h)>; att: [H C].
 //   l, r: [H C]                             pack: [q dy (H C) | r (H C) | M (H) | q D (H)]

@@ -42,7 +42,8 @@ struct AttentionScoresGradient {
   std::int64_t heads = 1;
   std::vector<ParameterId> gradients() const { return {att_src, att_dst}; }
 };
-/// zts with its halo rows -> normaliser [2H]: each row's largest score M, and q = 1 / sum of exp(score - M)
+/// zts with its halo rows -> normaliser [M | q | s] [3H]: each row's largest score, q = 1 / sum of
+/// exp(score - M), and its own score as target
 struct AttentionNormaliser {
   static constexpr const char* kName = "attention_normaliser";
   static constexpr bool kExact = true;
@@ -50,38 +51,36 @@ struct AttentionNormaliser {
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
   std::string details() const { return options.details(); }
 };
-/// zts with its halo rows, normaliser -> y [HC]
+/// zts with its halo rows, normaliser -> y [HC]; for backward [y | n | m] [2HC + H], the sums over the edges
+/// whose score the slope has multiplied (halo/kernels/attention.hpp)
 struct AttentionSum {
   static constexpr const char* kName = "attention_sum";
   static constexpr bool kExact = true;
   AttentionOptions options;
+  bool for_backward = false;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
   bool needs_neighbour_ids() const { return options.p > 0.0; }
-  std::string details() const { return options.details(); }
+  std::string details() const { return options.details() + (for_backward ? ", for backward" : ""); }
 };
-/// dy, y, zts, normaliser -> [q dy | M | s | <q dy, y>] [HC + 3H]: what sources need of their targets
+/// dy, [y | n | m], normaliser -> [q dy | M | s | <q dy, y>] [HC + 3H]: what sources need of their targets
 struct AttentionBackwardPack {
   static constexpr const char* kName = "attention_backward_pack";
   static constexpr bool kExact = true;
   std::int64_t heads = 1;
 };
-/// pack with its halo rows, zts -> [dz | dt | 0] [HC + 2H]
+/// pack, [y | n | m] -> ds [H]
+struct AttentionTargetGradient {
+  static constexpr const char* kName = "attention_target_gradient";
+  static constexpr bool kExact = true;
+  std::int64_t heads = 1;
+  double slope = 0.2;
+};
+/// pack with its halo rows, zts, ds -> [dz | dt | ds] [HC + 2H]
 struct AttentionSourceGradient {
   static constexpr const char* kName = "attention_source_gradient";
   static constexpr bool kExact = true;
   AttentionOptions options;
   std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kOut}; }
-  bool needs_neighbour_ids() const { return options.p > 0.0; }
-  std::string details() const { return options.details(); }
-};
-/// zts with its halo rows, pack, [dz | dt | 0] -> [dz | dt | ds]
-struct AttentionTargetGradient {
-  static constexpr const char* kName = "attention_target_gradient";
-  static constexpr bool kExact = true;
-  static constexpr bool kInPlace = true;
-  static constexpr std::size_t kProtected = 2;
-  AttentionOptions options;
-  std::optional<Gather> gathers() const { return Gather{.input = 0, .direction = Direction::kIn}; }
   bool needs_neighbour_ids() const { return options.p > 0.0; }
   std::string details() const { return options.details(); }
 };

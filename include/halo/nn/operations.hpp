@@ -364,6 +364,7 @@ struct Operation {
   Kind kind;
   std::vector<ValueId> inputs;
   ValueId output = kNone;
+  bool with_next = false;  ///< runs in the stage of the operation behind it, though that begins one
 };
 
 /// "linear", "neighbour_sum(in, loop, gcn)": for printing and for recognising equal constants.

@@ -4,14 +4,14 @@
 //   dz = dzts_z + dt att_src + ds att_dst;   d att_src = sum over rows of dt_h z_h, d att_dst with ds
 // attention_normaliser: M_i,h = max_{j in N(i)} e_ij,h,  e_ij,h = leaky_relu(s_i,h + t_j,h)
 //                       q_i,h = 1 / sum_{j in N(i)} exp(e_ij,h - M_i,h)
-//   zts: [owned + halo x HC + 2H], gathered   [M | q]: [owned x 2H]; its gradient is part of that of the sum
+//   zts: [owned + halo x HC + 2H], gathered   [M | q | s]: [owned x 3H]; its gradient is part of that of the sum
 // attention_sum:        y_i = sum_{j in N(i)} w_ij a_ij z_j
 //                       a_ij = q_i exp(e_ij - M_i),  w_ij = m_ij / (1 - p)
-//   y: [owned x HC]
+//   y: [owned x HC]; where backward follows [y | n | m]
 //   with D_i = <dy_i, y_i> and g_ij = a_ij (w_ij <dy_i, z_j> - D_i) leaky'(s_i + t_j):
 //   dz_j = sum_{i in M(j)} w_ij a_ij dy_i,  dt_j = sum_{i in M(j)} g_ij
 //   both over out-edges, gather [q dy | M | s | q D]
-//   ds_i = sum_{j in N(i)} g_ij: over in-edges once more, where the halo rows of zts still are
+//   ds_i = sum_{j in N(i)} g_ij, from n and m without another look at the edges (halo/kernels/attention.hpp)
 
 #include "halo/kernels/attention.hpp"
 
@@ -21,7 +21,6 @@
 #include "../tile_context.hpp"
 #include "attention_pass.hpp"
 #include "halo/base/error.hpp"
-#include "halo/kernels/elementwise.hpp"
 
 namespace halo::nn {
 
@@ -46,7 +45,7 @@ ValueId append_attention(Program& program, ValueId z, ParameterId att_src, Param
       program.append(op::AttentionScores{.att_src = att_src, .att_dst = att_dst, .heads = options.heads}, {z},
                      cols + 2 * options.heads);
   const ValueId normaliser =
-      program.append(op::AttentionNormaliser{.options = options}, {zts}, 2 * options.heads);
+      program.append(op::AttentionNormaliser{.options = options}, {zts}, 3 * options.heads);
   return program.append(op::AttentionSum{.options = options}, {zts, normaliser}, cols);
 }
 
@@ -85,35 +84,35 @@ void run(const op::AttentionSum& attention, const TileContext<Real>& tile) {
 
 template <typename Real>
 void run(const op::AttentionBackwardPack& pack, const TileContext<Real>& tile) {
-  kernels::attention_pack<Real>(tile.input(0), tile.input(1), tile.input(2), tile.input(3), pack.heads,
-                                tile.output());
+  kernels::attention_pack<Real>(tile.input(0), tile.input(1), tile.input(2), pack.heads, tile.output());
 }
 
 template <typename Real>
 void run(const op::AttentionSourceGradient& attention, const TileContext<Real>& tile) {
   kernels::attention_source_gradient<Real>(attention_pass(attention.options, Direction::kOut, tile),
-                                           tile.whole_input(0), tile.whole_input(1), tile.whole_output());
+                                           tile.whole_input(0), tile.whole_input(1), tile.whole_input(2),
+                                           tile.whole_output());
 }
 
 template <typename Real>
 void run(const op::AttentionTargetGradient& attention, const TileContext<Real>& tile) {
-  if (tile.input(2).data != tile.output().data) {
-    kernels::copy_columns_into(tile.input(2), 0, tile.output());
-  }
-  kernels::attention_target_gradient<Real>(attention_pass(attention.options, Direction::kIn, tile),
-                                           tile.whole_input(0), tile.whole_input(1), tile.whole_output());
+  kernels::attention_target_gradient<Real>(tile.input(0), tile.input(1), attention.heads,
+                                           static_cast<Real>(attention.slope), tile.output());
 }
 
 void derive(const op::AttentionSum& sum, const Operation& forward, ValueId dy, Derivation& derivation) {
   const ValueId zts = forward.inputs[0];
   const ValueId normaliser = forward.inputs[1];
   const std::int64_t cols = derivation.program().cols(zts);
-  const ValueId pack = derivation.emit(op::AttentionBackwardPack{.heads = sum.options.heads},
-                                       {dy, forward.output, zts, normaliser}, cols + sum.options.heads);
-  const ValueId as_source =
-      derivation.emit(op::AttentionSourceGradient{.options = sum.options}, {pack, zts}, cols);
-  derivation.contribute(zts, derivation.emit(op::AttentionTargetGradient{.options = sum.options},
-                                             {zts, pack, as_source}, cols));
+  const std::int64_t heads = sum.options.heads;
+  const ValueId y = derivation.widen(forward, op::AttentionSum{.options = sum.options, .for_backward = true},
+                                     2 * derivation.program().cols(dy) + heads);
+  const ValueId pack =
+      derivation.emit(op::AttentionBackwardPack{.heads = heads}, {dy, y, normaliser}, cols + heads);
+  const ValueId ds = derivation.emit(op::AttentionTargetGradient{.heads = heads, .slope = sum.options.slope},
+                                     {pack, y}, heads);
+  derivation.contribute(
+      zts, derivation.emit(op::AttentionSourceGradient{.options = sum.options}, {pack, zts, ds}, cols));
 }
 
 #define HALO_INSTANTIATE(Op)                                   \
@@ -124,8 +123,8 @@ HALO_INSTANTIATE(AttentionScoresGradient);
 HALO_INSTANTIATE(AttentionNormaliser);
 HALO_INSTANTIATE(AttentionSum);
 HALO_INSTANTIATE(AttentionBackwardPack);
-HALO_INSTANTIATE(AttentionSourceGradient);
 HALO_INSTANTIATE(AttentionTargetGradient);
+HALO_INSTANTIATE(AttentionSourceGradient);
 #undef HALO_INSTANTIATE
 
 }  // namespace halo::nn

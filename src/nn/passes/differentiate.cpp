@@ -1,6 +1,8 @@
 // Reverse-mode differentiation: walks the forward operations backwards and appends the gradients as
 // operations of the same program, so that every later pass treats forward and backward alike.
 
+#include <algorithm>
+
 #include "../derivation.hpp"
 #include "halo/base/error.hpp"
 #include "halo/nn/passes.hpp"
@@ -21,6 +23,16 @@ const Operation* Derivation::sole_producer(ValueId value) const {
 
 ValueId Derivation::emit(Kind kind, std::vector<ValueId> inputs, std::int64_t cols) {
   return program_.append(std::move(kind), std::move(inputs), cols);
+}
+
+ValueId Derivation::widen(const Operation& forward, Kind kind, std::int64_t cols) {
+  const ValueId wide = program_.append(std::move(kind), forward.inputs, cols);
+  Operation operation = std::move(program_.operations.back());
+  program_.operations.pop_back();
+  const auto narrow = std::ranges::find(program_.operations, forward.output, &Operation::output);
+  *narrow = {.kind = op::Columns{.begin = 0}, .inputs = {wide}, .output = forward.output};
+  program_.operations.insert(narrow, std::move(operation));
+  return wide;
 }
 
 std::optional<ValueId> Derivation::gradient_of(ValueId value) {

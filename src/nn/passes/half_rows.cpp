@@ -84,6 +84,7 @@ class HalfRows {
     const auto [found, is_new] = unpacked_.try_emplace({input, stage}, kNone);
     if (is_new) {
       found->second = result_.append(op::UnpackHalf{}, {packed_[at(input)]}, program_.cols(input));
+      result_.operations.back().with_next = operation.with_next;
     }
     input = found->second;
   }

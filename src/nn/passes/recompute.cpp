@@ -7,6 +7,12 @@
 //             y = linear(d) + s                d2 = g / factors        d2 lives for a tile
 //                                              y = linear(d2) + s
 //
+// Beside a pass over edges that reads a row's own attention scores, a product is little work too:
+//
+//   stage 1   z = linear(x)          stage 5   z2 = linear(x)          z lives until its last forward sum
+//             s = scores(z)                    s2 = scores(z2)
+//                                              dz = attention_source_gradient(gathered, s2)
+//
 // Row-local operations of little work per element (kCheap) cost a pass over a tile in the cache; a value that
 // is kept costs a row of memory for each node, written once and read once. So an operation is done again
 // wherever all it reads is there anyway: a constant, a value kept until that stage or beyond, or another that
@@ -69,13 +75,15 @@ class Recompute {
     return stages;
   }
 
-  /// True if all who read the value in the stage may as well read a copy that is made in it.
-  bool may_read_copy(ValueId value, std::int32_t stage) const {
+  /// True if all who read the value in the stage may as well read a copy that is made in it, with the same
+  /// bits or, where `rounded`, after a rounding of its own.
+  bool may_read_copy(ValueId value, std::int32_t stage, bool rounded) const {
     return std::ranges::all_of(readers_[at(value)], [&](std::int32_t position) {
-      const Kind& kind = program_.operations[at(position)].kind;
-      const bool gathers = gather_of(kind).has_value();
+      const Operation& reader = program_.operations[at(position)];
+      const auto gather = gather_of(reader.kind);
       return stages_.of[at(position)] != stage ||
-             (!stages_.begins[at(position)] && !gathers && !reads_exactly(kind) && !is_whole(kind));
+             (!(gather && reader.inputs[gather->input] == value) &&
+              !(rounded && reads_exactly(reader.kind)) && !is_whole(reader.kind));
     });
   }
 
@@ -88,7 +96,8 @@ class Recompute {
   void find_unscaled(ValueId d) {
     if (!is_candidate(d)) return;
     const auto later = later_stages(d);
-    if (!std::ranges::all_of(later, [&](std::int32_t stage) { return may_read_copy(d, stage); })) return;
+    if (!std::ranges::all_of(later, [&](std::int32_t stage) { return may_read_copy(d, stage, true); }))
+      return;
     for (const std::int32_t position : readers_[at(d)]) {
       const Operation& scaling = program_.operations[at(position)];
       const auto* scale = std::get_if<op::ScaleRows>(&scaling.kind);
@@ -116,7 +125,7 @@ class Recompute {
   void find_recomputed(ValueId value) {
     if (!is_candidate(value) || kept_until_[at(value)] == home(value) || sources_.contains(value)) return;
     for (const std::int32_t stage : later_stages(value)) {
-      if (!may_read_copy(value, stage) || !can_be_made(value, stage)) return;
+      if (!may_read_copy(value, stage, may_round_copies()) || !can_be_made(value, stage)) return;
       copies_[{value, stage}] = producer(value);
       const auto later = later_stages(value);
       const auto before = std::ranges::find(later, stage) + 1;
@@ -124,11 +133,30 @@ class Recompute {
     }
   }
 
+  /// Rows had back from scaled ones or from half width differ in their last bits, and so may all made of them.
+  bool may_round_copies() const { return !sources_.empty() || program_.half_rows; }
+
   bool can_be_made(ValueId value, std::int32_t stage) const {
     const Operation& operation = producer(value);
-    return is_cheap(operation.kind) && std::ranges::all_of(operation.inputs, [&](ValueId input) {
+    return (is_cheap(operation.kind) || is_little_beside_edges(value, stage)) &&
+           std::ranges::all_of(operation.inputs, [&](ValueId input) {
              return is_there(input, stage) || can_be_made(input, stage);
            });
+  }
+
+  /// Scores for a pass over edges in the stage that reads them of its own rows, or the product they are of.
+  bool is_little_beside_edges(ValueId value, std::int32_t stage) const {
+    const Operation& operation = producer(value);
+    const bool product = std::holds_alternative<op::Linear>(operation.kind);
+    if (!product && !std::holds_alternative<op::AttentionScores>(operation.kind)) return false;
+    return std::ranges::any_of(readers_[at(value)], [&](std::int32_t position) {
+      const Operation& reader = program_.operations[at(position)];
+      if (product) {
+        return std::holds_alternative<op::AttentionScores>(reader.kind) &&
+               is_little_beside_edges(reader.output, stage);
+      }
+      return stages_.of[at(position)] == stage && gather_of(reader.kind).has_value();
+    });
   }
 
   bool is_there(ValueId value, std::int32_t stage) const {
@@ -141,7 +169,8 @@ class Recompute {
     for (std::size_t k = 0; k < program_.operations.size(); ++k) {
       Operation operation = program_.operations[k];
       for (ValueId& input : operation.inputs) {
-        if (copies_.contains({input, stages_.of[k]})) input = emit_copy(input, stages_.of[k]);
+        if (copies_.contains({input, stages_.of[k]}))
+          input = emit_copy(input, stages_.of[k], stages_.begins[k]);
       }
       result_.operations.push_back(std::move(operation));
     }
@@ -149,15 +178,16 @@ class Recompute {
   }
 
   /// The value as the stage reads it: its copy, made before its first reader, or itself where it is kept.
-  ValueId emit_copy(ValueId value, std::int32_t stage) {
+  ValueId emit_copy(ValueId value, std::int32_t stage, bool stage_begins) {
     const auto known = emitted_.find({value, stage});
     if (known != emitted_.end()) return known->second;
     const auto planned = copies_.find({value, stage});
     if (planned == copies_.end() && is_there(value, stage)) return value;
     Operation copy = planned != copies_.end() ? planned->second : producer(value);
-    for (ValueId& input : copy.inputs) input = emit_copy(input, stage);
-    return emitted_[{value, stage}] =
-               result_.append(std::move(copy.kind), std::move(copy.inputs), program_.cols(value));
+    for (ValueId& input : copy.inputs) input = emit_copy(input, stage, stage_begins);
+    const ValueId made = result_.append(std::move(copy.kind), std::move(copy.inputs), program_.cols(value));
+    result_.operations.back().with_next = stage_begins;
+    return emitted_[{value, stage}] = made;
   }
 
   const Program& program_;

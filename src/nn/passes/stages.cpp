@@ -32,10 +32,15 @@ class StageCutter {
         pending_(program.reductions.size(), false) {}
 
   std::vector<Stage> cut(const std::vector<std::int32_t>& positions) {
+    std::vector<std::int32_t> waiting;
     for (const std::int32_t position : positions) {
       const Operation& operation = program_.operations[at(position)];
+      waiting.push_back(position);
+      if (operation.with_next) continue;
       begin_stage_for(operation);
-      stages_.back().operations.push_back(position);
+      auto& operations = stages_.back().operations;
+      operations.insert(operations.end(), waiting.begin(), waiting.end());
+      waiting.clear();
       for (const ParameterId id : gradients_of(operation.kind)) add_once(id, stages_.back().gradients);
       for (const ReductionId id : reductions_written(operation.kind)) {
         add_once(id, stages_.back().written);
@@ -108,7 +113,9 @@ StageMap map_stages(const Program& program, bool symmetric) {
                .begins = std::vector<bool>(program.operations.size(), false)};
   const auto stages = cut_into_stages(program, split_positions(program).each_epoch, symmetric);
   for (std::size_t s = 0; s < stages.size(); ++s) {
-    map.begins[at(stages[s].operations.front())] = true;
+    const auto first = std::ranges::find_if(
+        stages[s].operations, [&](std::int32_t k) { return !program.operations[at(k)].with_next; });
+    map.begins[at(*first)] = true;
     for (const std::int32_t k : stages[s].operations) map.of[at(k)] = static_cast<std::int32_t>(s);
   }
   return map;

@@ -21,7 +21,7 @@ std::vector<Stage> cut_into_stages(const Program& program, const std::vector<std
 /// Where the operations of each epoch run.
 struct StageMap {
   std::vector<std::int32_t> of;  ///< per operation, its stage; kNone for those of constants
-  std::vector<bool> begins;      ///< per operation: the first of its stage
+  std::vector<bool> begins;      ///< per operation: the one that its stage begins for
 };
 StageMap map_stages(const Program& program, bool symmetric);
 
