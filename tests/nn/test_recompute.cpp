@@ -90,6 +90,18 @@ TEST_CASE("GAT keeps one row per layer between attention and the next product") 
   CHECK(std::ranges::count(names.back(), "attention_scores") == 1);
 }
 
+TEST_CASE("GAT keeps the product of many columns, and makes that of up to 256 again") {
+  const nn::ModelOptions options{.model = "gat", .layers = 2, .hidden = 8, .dropout = 0.0, .heads = 2};
+  for (const std::int64_t features : {256, 257}) {
+    CAPTURE(features);
+    const Names names = stages_of(nn::make_schedule(
+        nn::train_program(nn::build_model(options, features, kClasses)), {.owned = 100, .tile = 10}));
+    const int again = features <= 256 ? 1 : 0;
+    CHECK(std::ranges::count(names.back(), "linear") == again);
+    CHECK(std::ranges::count(names.back(), "attention_scores") == again);
+  }
+}
+
 TEST_CASE("what was scaled can be had back on rows whose weights sum to nothing or less") {
   halo::test::Variation variation;
   variation.prepare = [](halo::graph::LocalGraph& graph) {

@@ -7,7 +7,8 @@
 //             y = linear(d) + s                d2 = g / factors        d2 lives for a tile
 //                                              y = linear(d2) + s
 //
-// Beside a pass over edges that reads a row's own attention scores, a product is little work too:
+// Beside a pass over edges that reads a row's own attention scores, a product of not too many columns
+// (kMostInner) is little work too:
 //
 //   stage 1   z = linear(x)          stage 5   z2 = linear(x)          z lives until its last forward sum
 //             s = scores(z)                    s2 = scores(z2)
@@ -32,6 +33,10 @@
 
 namespace halo::nn {
 namespace {
+
+/// Most columns of a product's input with which it is made again: hidden widths, not raw features, whose
+/// product can be most of an epoch.
+constexpr std::int64_t kMostInner = 256;
 
 class Recompute {
  public:
@@ -148,6 +153,7 @@ class Recompute {
   bool is_little_beside_edges(ValueId value, std::int32_t stage) const {
     const Operation& operation = producer(value);
     const bool product = std::holds_alternative<op::Linear>(operation.kind);
+    if (product && program_.cols(operation.inputs[0]) > kMostInner) return false;
     if (!product && !std::holds_alternative<op::AttentionScores>(operation.kind)) return false;
     return std::ranges::any_of(readers_[at(value)], [&](std::int32_t position) {
       const Operation& reader = program_.operations[at(position)];
